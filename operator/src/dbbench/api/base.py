@@ -1,0 +1,80 @@
+"""What all API types share: camelCase names, no unknown fields, and CEL rules beside the type."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from dbbench.api.quantities import (
+    DECIMAL_PATTERN,
+    DURATION_PATTERN,
+    PERCENT_PATTERN,
+    QUANTITY_PATTERN,
+)
+
+
+def rule(
+    expression: str, message: str = "", *, message_expression: str = "", field_path: str = ""
+) -> dict[str, str]:
+    """One CEL validation rule as the API server reads it.
+
+    `message_expression` is CEL that yields the text; `message` stands in where it fails.
+    """
+    entry = {"rule": expression}
+    if message:
+        entry["message"] = message
+    if message_expression:
+        entry["messageExpression"] = message_expression
+    if field_path:
+        entry["fieldPath"] = field_path
+    return entry
+
+
+def rules(*entries: dict[str, str]) -> dict[str, Any]:
+    """JSON schema extension that carries CEL rules."""
+    return {"x-kubernetes-validations": list(entries)}
+
+
+class ApiModel(BaseModel):
+    """Base of every type of the API."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
+
+    def document(self) -> dict[str, Any]:
+        """The object as JSON-compatible data with the API's names, absent fields left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+Name = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", min_length=1, max_length=20),
+]
+Quantity = Annotated[
+    str,
+    Field(
+        pattern=QUANTITY_PATTERN,
+        max_length=20,
+        json_schema_extra=rules(
+            rule(
+                "quantity(self).isGreaterThan(quantity('0'))",
+                "must be greater than 0, for example 512Mi or 2Gi",
+            )
+        ),
+    ),
+]
+Duration = Annotated[
+    str,
+    Field(
+        pattern=DURATION_PATTERN,
+        min_length=2,
+        max_length=20,
+        json_schema_extra=rules(
+            rule("duration(self) > duration('0s')", "must be longer than 0s, for example 30s or 5m")
+        ),
+    ),
+]
+OptionalWait = Annotated[str, Field(pattern=DURATION_PATTERN, min_length=2, max_length=20)]
+Percent = Annotated[str, Field(pattern=PERCENT_PATTERN, max_length=10)]
+DecimalString = Annotated[str, Field(pattern=DECIMAL_PATTERN, max_length=20)]

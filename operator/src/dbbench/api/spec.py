@@ -1,0 +1,441 @@
+"""Spec of a DBBenchmark: what is compared, where, and how often. Types only, no I/O."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from dbbench.api.base import (
+    ApiModel,
+    DecimalString,
+    Duration,
+    Name,
+    OptionalWait,
+    Percent,
+    Quantity,
+    rule,
+    rules,
+)
+
+
+class Engine(StrEnum):
+    POSTGRESQL = "PostgreSQL"
+
+
+class StorageMedium(StrEnum):
+    DISK = "Disk"
+    MEMORY = "Memory"
+
+
+class ImagePullPolicy(StrEnum):
+    ALWAYS = "Always"
+    IF_NOT_PRESENT = "IfNotPresent"
+    NEVER = "Never"
+
+
+class Runtime(StrEnum):
+    AUTO = "Auto"
+    KUBEVIRT = "KubeVirt"
+    QEMU = "QEMU"
+
+
+class Connection(StrEnum):
+    SHARED = "Shared"
+    PER_QUERY = "PerQuery"
+
+
+class Distribution(StrEnum):
+    NON_UNIFORM = "NonUniform"
+    UNIFORM = "Uniform"
+
+
+class CleanupPolicy(StrEnum):
+    ALWAYS = "Always"
+    ON_SUCCESS = "OnSuccess"
+    NEVER = "Never"
+
+
+# The API server fills an absent object, then the defaults of its fields.
+DEFAULTED: JsonDict = {"default": {}}
+
+LabelValue = Annotated[str, Field(max_length=63)]
+ConfigValue = Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f]*$")]
+
+
+class Storage(ApiModel):
+    """Where the database's files are; the same for every target."""
+
+    size: Quantity = Field("10Gi", description="Size of the data volume of each target.")
+    storage_class_name: str | None = Field(
+        None,
+        max_length=253,
+        description="StorageClass of the data volume; the cluster's default when absent.",
+    )
+    medium: StorageMedium = Field(
+        StorageMedium.DISK,
+        description=(
+            "Disk: a PersistentVolumeClaim. Memory: a memory-backed volume, also in the guest."
+        ),
+    )
+
+
+class Database(ApiModel):
+    """The database that is measured; the same bits and the same configuration in every target."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "!has(self.config) || self.config.all(k, k.matches('^[a-z_][a-z0-9_.]*$'))",
+                "names of settings consist of lower-case letters, digits, '_' and '.', "
+                "for example shared_buffers",
+                field_path=".config",
+            ),
+            rule(
+                "!has(self.config) || self.config.all(k, !(k in ['listen_addresses', 'port', "
+                "'data_directory', 'config_file', 'hba_file', 'unix_socket_directories']))",
+                "listen_addresses, port, data_directory, config_file, hba_file and "
+                "unix_socket_directories are set by dbbench; remove them",
+                field_path=".config",
+            ),
+        )
+    )
+
+    engine: Engine = Field(description="The database engine.")
+    image: str = Field(
+        min_length=1,
+        max_length=512,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
+        description=(
+            "Container image of the database, for example postgres:17. The virtual machine boots "
+            "this very image."
+        ),
+    )
+    image_pull_policy: ImagePullPolicy = Field(
+        ImagePullPolicy.IF_NOT_PRESENT, description="Pull policy of that image."
+    )
+    run_as_user: int = Field(
+        999,
+        ge=1,
+        le=2147483647,
+        description=(
+            "User and group id that the image's database runs as: 999 in Debian-based images of "
+            "PostgreSQL, 70 in Alpine-based ones."
+        ),
+    )
+    config: dict[str, ConfigValue] | None = Field(
+        None,
+        max_length=100,
+        description="Settings of the server, rendered once into the same file for every target.",
+    )
+    storage: Storage = Field(
+        default_factory=Storage, json_schema_extra=DEFAULTED, description="Storage of the database."
+    )
+
+
+class Resources(ApiModel):
+    """Resources of the database in every target: the pod's limits, the guest's size."""
+
+    cpu: int = Field(1, ge=1, le=512, description="CPUs of the pod, and vCPUs of the guest.")
+    memory: Quantity = Field("1Gi", description="Memory of the pod, and of the guest.")
+    dedicated_cpus: bool = Field(
+        True,
+        alias="dedicatedCPUs",
+        description=(
+            "Ask for exclusive CPUs: Guaranteed QoS, pinned by the kubelet's static CPU manager."
+        ),
+    )
+
+
+class Toleration(ApiModel):
+    """A toleration of the pods, as in the core API."""
+
+    key: str | None = Field(None, max_length=317)
+    operator: str | None = Field(None, max_length=10)
+    value: str | None = Field(None, max_length=63)
+    effect: str | None = Field(None, max_length=20)
+
+
+class NodePlacement(ApiModel):
+    """Which node a role runs on."""
+
+    node_selector: dict[str, LabelValue] = Field(
+        max_length=20,
+        min_length=1,
+        description="Labels of the node, for example kubernetes.io/hostname: bench-1.",
+    )
+    tolerations: list[Toleration] | None = Field(
+        None, max_length=20, description="Taints of the node that are tolerated."
+    )
+
+
+class Placement(ApiModel):
+    """Where the database and the driver run: the same nodes for all targets."""
+
+    database: NodePlacement = Field(description="The node that every target runs on in turn.")
+    driver: NodePlacement = Field(description="The node that the client program runs on.")
+
+
+class PodTarget(ApiModel):
+    """The database in a plain pod."""
+
+    runtime_class_name: str | None = Field(
+        None,
+        max_length=253,
+        description="RuntimeClass of the pod, for example kata; the cluster's default when absent.",
+    )
+
+
+class VirtualMachineTarget(ApiModel):
+    """The database in a virtual machine that boots the pod's image."""
+
+    runtime: Runtime = Field(
+        Runtime.AUTO,
+        description=(
+            "KubeVirt: a VirtualMachine of kubevirt.io/v1. QEMU: QEMU in a pod, without KubeVirt. "
+            "Auto: KubeVirt where its API is served, else QEMU."
+        ),
+    )
+    root_disk_size: Quantity = Field(
+        "4Gi",
+        description="Size of the root disk that is made from the image; it is written sparse.",
+    )
+
+
+class Target(ApiModel):
+    """One way of running the database. Exactly one kind is set."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "(has(self.pod) ? 1 : 0) + (has(self.virtualMachine) ? 1 : 0) == 1",
+                "a target has exactly one kind: set either pod: {} or virtualMachine: {}",
+                message_expression=(
+                    '"target \'" + self.name + "\' must have exactly one kind: set either '
+                    'pod: {} or virtualMachine: {}"'
+                ),
+            )
+        )
+    )
+
+    name: Name = Field(description="Name of the target, unique within the benchmark.")
+    pod: PodTarget | None = None
+    virtual_machine: VirtualMachineTarget | None = None
+
+
+class TpchWorkload(ApiModel):
+    """TPC-H: 22 analytical queries, one after the other."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "double(self.scaleFactor) > 0.0",
+                'must be greater than 0, for example "0.01" or "1"',
+                field_path=".scaleFactor",
+            ),
+        )
+    )
+
+    scale_factor: DecimalString = Field(description='Size of the data in GB, for example "1".')
+    queries: list[Annotated[int, Field(ge=1, le=22)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=22,
+        json_schema_extra={"x-kubernetes-list-type": "set"},
+        description="Numbers of the queries that run; all 22 when absent.",
+    )
+    connection: list[Connection] = Field(
+        default_factory=lambda: [Connection.SHARED],
+        min_length=1,
+        max_length=2,
+        json_schema_extra={"x-kubernetes-list-type": "set", "default": ["Shared"]},
+        description="Shared: one connection for all queries. PerQuery: a new one for each. "
+        "Each value is a cell of its own.",
+    )
+    warmup_runs: int = Field(1, ge=0, le=100, description="Passes before the measured ones.")
+    runs: int = Field(3, ge=1, le=1000, description="Measured passes in each trial.")
+    query_timeout: Duration = Field("10m", description="Longest time that one query may take.")
+
+
+class TpccWorkload(ApiModel):
+    """TPC-C: order entry, five transactions."""
+
+    warehouses: int = Field(ge=1, le=100000, description="Number of warehouses.")
+    clients: int = Field(1, ge=1, le=10000, description="Concurrent terminals, no think time.")
+    warmup: OptionalWait = Field("30s", description="Time before the measured window.")
+    duration: Duration = Field("2m", description="Length of the measured window.")
+
+
+class TatpWorkload(ApiModel):
+    """TATP: telecom home location register, seven short transactions."""
+
+    subscribers: int = Field(ge=1, le=1000000000, description="Number of subscribers.")
+    clients: int = Field(1, ge=1, le=10000, description="Concurrent clients, no think time.")
+    warmup: OptionalWait = Field("10s", description="Time before the measured window.")
+    duration: Duration = Field("1m", description="Length of the measured window.")
+    distribution: Distribution = Field(
+        Distribution.NON_UNIFORM, description="How subscriber ids are drawn."
+    )
+
+
+class Workload(ApiModel):
+    """One workload with its parameters. Exactly one kind is set."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "(has(self.tpch) ? 1 : 0) + (has(self.tpcc) ? 1 : 0) + (has(self.tatp) ? 1 : 0) "
+                "== 1",
+                "a workload has exactly one kind: set one of tpch, tpcc, tatp",
+                message_expression=(
+                    '"workload \'" + self.name + "\' must have exactly one kind: set one of '
+                    'tpch, tpcc, tatp"'
+                ),
+            )
+        )
+    )
+
+    name: Name = Field(description="Name of the workload, unique within the benchmark.")
+    tpch: TpchWorkload | None = None
+    tpcc: TpccWorkload | None = None
+    tatp: TatpWorkload | None = None
+
+
+class Trials(ApiModel):
+    """How often everything is measured."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "!has(self.max) || self.min <= self.max",
+                "min must not be greater than max",
+                message_expression=(
+                    "'min (' + string(self.min) + ') must not be greater than max (' + "
+                    "string(self.max) + '): lower min or raise max'"
+                ),
+            ),
+            rule(
+                "!has(self.targetHalfWidth) || has(self.max)",
+                "targetHalfWidth needs max: the number of blocks to stop at if the interval stays "
+                "wider",
+                field_path=".targetHalfWidth",
+            ),
+        )
+    )
+
+    min: int = Field(3, ge=1, le=1000, description="Blocks that are always measured.")
+    max: int | None = Field(
+        None, ge=1, le=1000, description="Blocks that are measured at most; min when absent."
+    )
+    target_half_width: Percent | None = Field(
+        None,
+        description=(
+            "Between min and max, go on until the 95 % confidence interval of every comparison is "
+            'at most this wide on each side, for example "1%".'
+        ),
+    )
+    seed: int | None = Field(
+        None,
+        ge=0,
+        le=9007199254740991,
+        description=(
+            "Seed of the order of targets and of the workloads' random choices; derived from the "
+            "object's uid when absent, and recorded in status."
+        ),
+    )
+
+
+class Timeouts(ApiModel):
+    """How long each step may take before the benchmark is declared failed."""
+
+    ready: Duration = Field(
+        "10m", description="A target, from its start until its database answers."
+    )
+    load: Duration = Field("2h", description="Loading one workload's data into one target.")
+    trial: Duration = Field("2h", description="One trial.")
+    disk: Duration = Field("30m", description="Making a guest's root disk from the image.")
+
+
+class Gate(ApiModel):
+    """A limit that a pipeline can wait on: condition GatesPassed."""
+
+    workload: Name = Field(description="Name of a workload.")
+    target: Name = Field(description="Name of a target other than the baseline.")
+    max_slowdown: Percent = Field(description='Greatest slowdown that passes, for example "10%".')
+
+
+class DBBenchmarkSpec(ApiModel):
+    """What is compared, where, and how often."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "self.targets.exists(t, t.name == self.baseline)",
+                "baseline must be the name of one of the targets",
+                message_expression=(
+                    '"\'" + self.baseline + "\' names no target; write one of: " + '
+                    "self.targets.map(t, t.name).join(', ')"
+                ),
+                field_path=".baseline",
+            ),
+            rule(
+                "!has(self.gates) || self.gates.all(g, g.target != self.baseline && "
+                "self.targets.exists(t, t.name == g.target))",
+                "each gate's target must be the name of one of the targets, and not the baseline",
+                field_path=".gates",
+            ),
+            rule(
+                "!has(self.gates) || self.gates.all(g, self.workloads.exists(w, "
+                "w.name == g.workload))",
+                "each gate's workload must be the name of one of the workloads",
+                field_path=".gates",
+            ),
+        )
+    )
+
+    database: Database
+    resources: Resources = Field(default_factory=Resources, json_schema_extra=DEFAULTED)
+    placement: Placement
+    baseline: Name = Field(description="Name of the target that the others are compared with.")
+    targets: list[Target] = Field(
+        min_length=2,
+        max_length=20,
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        description="The ways of running the database that are compared.",
+    )
+    workloads: list[Workload] = Field(
+        min_length=1,
+        max_length=20,
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        description="What is run against each target.",
+    )
+    trials: Trials = Field(default_factory=Trials, json_schema_extra=DEFAULTED)
+    timeouts: Timeouts = Field(default_factory=Timeouts, json_schema_extra=DEFAULTED)
+    gates: list[Gate] | None = Field(
+        None,
+        max_length=50,
+        json_schema_extra={
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["workload", "target"],
+        },
+        description="Limits on slowdowns.",
+    )
+    cleanup_policy: CleanupPolicy = Field(
+        CleanupPolicy.ON_SUCCESS,
+        description=(
+            "When databases, disks and jobs are deleted after the run: Always, OnSuccess (kept "
+            "after a failure, to look into), Never. Results are always kept."
+        ),
+    )
+    suspend: bool = Field(
+        False,
+        description="Start nothing new while true; a trial that runs is finished and kept.",
+    )
+
+    def target(self, name: str) -> Target:
+        """The target of that name; KeyError when there is none."""
+        return {target.name: target for target in self.targets}[name]
+
+    def workload(self, name: str) -> Workload:
+        """The workload of that name; KeyError when there is none."""
+        return {workload.name: workload for workload in self.workloads}[name]

@@ -1,0 +1,161 @@
+"""Status of a DBBenchmark: small; the data is in the ConfigMaps that it names. No I/O."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from dbbench.api.base import ApiModel
+
+Text = Annotated[str, Field(max_length=1024)]
+Label = Annotated[str, Field(max_length=253)]
+Number = Annotated[str, Field(max_length=32)]
+
+
+class ConditionType(StrEnum):
+    READY = "Ready"
+    RECONCILING = "Reconciling"
+    STALLED = "Stalled"
+    SUCCEEDED = "Succeeded"
+    FAIRNESS_VERIFIED = "FairnessVerified"
+    REPRESENTATIVE = "Representative"
+    GATES_PASSED = "GatesPassed"
+
+
+class ConditionStatus(StrEnum):
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Verdict(StrEnum):
+    SLOWER = "Slower"
+    EQUIVALENT = "Equivalent"
+    FASTER = "Faster"
+    INCONCLUSIVE = "Inconclusive"
+
+
+class Condition(ApiModel):
+    """A condition as in metav1.Condition."""
+
+    type: Annotated[str, Field(max_length=316)]
+    status: ConditionStatus
+    reason: Annotated[str, Field(min_length=1, max_length=1024)]
+    message: Annotated[str, Field(max_length=32768)] = ""
+    last_transition_time: Annotated[str, Field(max_length=32)]
+    observed_generation: int = 0
+
+
+class Progress(ApiModel):
+    """How far the run is."""
+
+    trials_done: int = Field(0, description="Valid trials that are stored.")
+    trials_planned: int = Field(0, description="Trials of the plan, as far as it is known now.")
+    trials_invalid: int = Field(0, description="Trials that failed or were invalid, and repeated.")
+    percent: int = Field(0, description="Share of the planned trials that is done.")
+    current: Text = Field("", description="What runs now.")
+    step: Label = Field("", description="Machine-readable name of the step that runs now.")
+    step_start_time: Annotated[str, Field(max_length=32)] | None = Field(
+        None, description="When that step began; timeouts count from here."
+    )
+    estimated_completion_time: Annotated[str, Field(max_length=32)] | None = None
+
+
+class ConfidenceInterval(ApiModel):
+    low: Number
+    high: Number
+    level: Number = Field("0.95", description="Confidence level.")
+
+
+class Aggregates(ApiModel):
+    """Three aggregates of per-query slowdowns; they can differ in sign, so always together."""
+
+    mean_of_slowdowns: Number
+    slowdown_of_total: Number
+    geometric_mean: Number
+
+
+class Comparison(ApiModel):
+    """One target against the baseline, for one metric of one cell."""
+
+    workload: Label
+    cell: Label = Field(description="The point of the experiment, for example connection=Shared.")
+    target: Label
+    metric: Label = Field(description="totalRuntime, throughput, ...")
+    unit: Label
+    baseline_value: Number
+    target_value: Number
+    slowdown: Number = Field(description='Relative slowdown; "0.078" is 7.8 % slower.')
+    confidence_interval: ConfidenceInterval | None = Field(
+        None, description="Of the slowdown; absent with fewer than two blocks."
+    )
+    verdict: Verdict
+    blocks: int = Field(description="Blocks that the figures come from.")
+    emulated: bool = Field(False, description="True when a side ran under software emulation.")
+    aggregates: Aggregates | None = Field(None, description="Of the queries, for TPC-H.")
+
+
+class TargetEnvironment(ApiModel):
+    """What a target ran on, as seen from inside it."""
+
+    name: Label
+    runtime: Label = Field(description="Pod, KubeVirt or QEMU.")
+    kernel: Text = ""
+    hypervisor: Label = ""
+    emulated: bool = False
+    server_version: Text = ""
+    server_digest: Label = Field("", description="sha256 of the server's executable.")
+    image_digest: Text = ""
+    cpus_allowed: Text = ""
+
+
+class Environment(ApiModel):
+    """What the figures were measured on."""
+
+    database_node: Label = ""
+    driver_node: Label = ""
+    cpu_model: Text = ""
+    node_kernel: Text = ""
+    container_runtime: Label = ""
+    kubernetes_version: Label = ""
+    targets: Annotated[
+        list[TargetEnvironment],
+        Field(
+            max_length=20,
+            json_schema_extra={
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+            },
+        ),
+    ] = []
+
+
+class ResultsRef(ApiModel):
+    """Where the results are."""
+
+    config_map: Label
+
+
+class DBBenchmarkStatus(ApiModel):
+    """Observed state."""
+
+    observed_generation: int = -1
+    seed: int | None = Field(None, description="Seed of the plan.")
+    start_time: Annotated[str, Field(max_length=32)] | None = None
+    completion_time: Annotated[str, Field(max_length=32)] | None = None
+    reason: Label = Field("", description="Reason of the most telling condition.")
+    worst_slowdown: Label = Field("", description="The greatest slowdown, for kubectl get.")
+    conditions: Annotated[
+        list[Condition],
+        Field(
+            max_length=20,
+            json_schema_extra={
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["type"],
+            },
+        ),
+    ] = []
+    progress: Progress | None = None
+    comparisons: Annotated[list[Comparison], Field(max_length=500)] = []
+    environment: Environment | None = None
+    results_ref: ResultsRef | None = None

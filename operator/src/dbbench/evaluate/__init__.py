@@ -1,0 +1,1 @@
+"""State -> Decision: what to apply, to delete and to report. Pure."""

@@ -1,0 +1,96 @@
+"""Blocks, turns and trials. No I/O.
+
+A block measures every cell once on every target. Within a block each target has one turn: it is
+started, runs its trials, and is stopped, so that targets never share the node's CPUs and a node
+needs room for one target only. The order of turns, and of cells within a turn, is drawn anew for
+each block, so that slow drift of the machine cancels in the mean of blocks.
+"""
+
+import hashlib
+import random
+from dataclasses import dataclass
+
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.plan.cells import Cell, cells
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One execution of one cell on one target."""
+
+    block: int
+    target: str
+    cell: Cell
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """Unique within a benchmark, and usable in names: `b002-vm-analytics-1f3a`."""
+        suffix = ""
+        if self.cell.point:
+            suffix = "-" + hashlib.sha256(self.cell.name.encode()).hexdigest()[:4]
+        return f"b{self.block:03d}-{self.target}-{self.cell.workload}{suffix}"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The trials of one target within a block, in order."""
+
+    block: int
+    target: str
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One trial of every cell on every target, close in time, in random order."""
+
+    index: int
+    turns: tuple[Turn, ...]
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        return tuple(trial for turn in self.turns for trial in turn.trials)
+
+
+def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
+    """Block number `index` (from 1). The same seed gives the same block, whatever came before.
+
+    Every target runs the cells in the same order and with the same workload seed: within a block
+    the targets differ in nothing but themselves and the time of their turn.
+    """
+    order = random.Random(f"{seed}/{index}")
+    targets = [target.name for target in spec.targets]
+    order.shuffle(targets)
+    ordered = list(cells(spec))
+    order.shuffle(ordered)
+    seeds = {cell: workload_seed(seed, index, cell) for cell in ordered}
+    return Block(
+        index,
+        tuple(
+            Turn(
+                index,
+                target,
+                tuple(Trial(index, target, cell, seeds[cell]) for cell in ordered),
+            )
+            for target in targets
+        ),
+    )
+
+
+def workload_seed(seed: int, index: int, cell: Cell) -> int:
+    """Seed of a trial's random choices: 32 bits, different for each block and cell."""
+    digest = hashlib.sha256(f"{seed}/{index}/{cell.key}".encode()).digest()
+    return int.from_bytes(digest[:4])
+
+
+def plan_seed(spec: DBBenchmarkSpec, uid: str) -> int:
+    """The seed of the whole plan: from the spec, else from the object's uid (32 bits)."""
+    if spec.trials.seed is not None:
+        return spec.trials.seed
+    return int.from_bytes(hashlib.sha256(uid.encode()).digest()[:4])
+
+
+def block_limits(spec: DBBenchmarkSpec) -> tuple[int, int]:
+    """Fewest and most blocks."""
+    return spec.trials.min, spec.trials.max or spec.trials.min
