@@ -1,0 +1,58 @@
+"""Everything that a target consists of, whichever way it runs. No I/O."""
+
+from dbbench.api.spec import PodTarget, Runtime, Target
+from dbbench.targets import config, volumes
+from dbbench.targets.config import secret
+from dbbench.targets.context import Context, Manifest, TargetRuntime
+from dbbench.targets.disk_job import disk_job
+from dbbench.targets.kubevirt import kubevirt_instance
+from dbbench.targets.pod import pod_instance
+from dbbench.targets.qemu import qemu_instance
+from dbbench.targets.service import service
+
+__all__ = ["foundation", "instance", "preparation", "runtime_of", "secret"]
+
+
+def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
+    """How the target runs. Auto is KubeVirt where its API is served."""
+    if target.virtual_machine is None:
+        return TargetRuntime.POD
+    match target.virtual_machine.runtime:
+        case Runtime.KUBEVIRT:
+            return TargetRuntime.KUBEVIRT
+        case Runtime.QEMU:
+            return TargetRuntime.QEMU
+        case Runtime.AUTO:
+            return TargetRuntime.KUBEVIRT if ctx.kubevirt else TargetRuntime.QEMU
+
+
+def foundation(ctx: Context, target: Target) -> list[Manifest]:
+    """What stays while the target is started and stopped: Service, ConfigMaps, claims."""
+    found = [service(ctx, target), config.config_map(ctx, target)]
+    data = volumes.data_claim(ctx, target)
+    if data is not None:
+        found.append(data)
+    machine = target.virtual_machine
+    if machine is not None:
+        found.append(volumes.root_claim(ctx, target, machine))
+        if runtime_of(ctx, target) is TargetRuntime.QEMU:
+            found.append(config.launcher_config_map(ctx, target, machine))
+    return found
+
+
+def preparation(ctx: Context, target: Target) -> Manifest | None:
+    """The Job that must have finished before the first start; None where there is none."""
+    if target.virtual_machine is None:
+        return None
+    return disk_job(ctx, target, target.virtual_machine)
+
+
+def instance(ctx: Context, target: Target, running: bool) -> Manifest:
+    """The object that runs the database, or holds it stopped."""
+    match runtime_of(ctx, target):
+        case TargetRuntime.POD:
+            return pod_instance(ctx, target, target.pod or PodTarget(), running)
+        case TargetRuntime.QEMU:
+            return qemu_instance(ctx, target, running)
+        case TargetRuntime.KUBEVIRT:
+            return kubevirt_instance(ctx, target, running)

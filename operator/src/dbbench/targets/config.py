@@ -1,0 +1,131 @@
+"""ConfigMaps of a target, and the Secret that all targets share. No I/O."""
+
+import json
+from typing import Any
+
+from dbbench.api.quantities import quantity
+from dbbench.api.spec import StorageMedium, Target, VirtualMachineTarget
+from dbbench.engines.engine import CONFIG, DATA, SECRET
+from dbbench.targets import names
+from dbbench.targets.context import Context, Manifest
+from dbbench.targets.placement import memory_mib
+from dbbench.targets.service import AGENT_PORT
+from dbbench.targets.volumes import guest_disk_bytes
+
+AGENT_FILE = "agent.json"
+LAUNCHER_FILE = "launcher.json"
+PASSWORD_KEY = "password"  # noqa: S105 (a key)
+
+# Arguments of the guest's kernel: its console in the log, no renaming of the network interface,
+# and no reboot after a panic, so that the guest ends and the failure is seen.
+KERNEL_ARGUMENTS = "console=ttyS0 quiet net.ifnames=0 panic=-1"
+
+# Paths inside the launcher's container.
+KERNEL = "/dbbench/kernel"
+LAUNCHER = "/dbbench/launcher"
+ROOT = "/dbbench/root"
+SCRATCH = "/run/dbbench"
+
+POWERDOWN_SECONDS = 90
+
+
+def agent_document(ctx: Context) -> dict[str, Any]:
+    """agent.json: how the database is started, watched and stopped; the same in every target."""
+    engine, database = ctx.engine, ctx.spec.database
+    document: dict[str, Any] = {
+        "version": 1,
+        "listen": f"0.0.0.0:{AGENT_PORT}",
+        "command": list(engine.command(database)),
+        "env": dict(engine.environment(database)),
+        "user": {"uid": database.run_as_user, "gid": database.run_as_user},
+        "dataDirectory": DATA,
+        "readiness": {"protocol": engine.readiness.protocol, "port": engine.readiness.port},
+        "server": {"executable": engine.executable},
+        "stopSignal": engine.stop_signal,
+        "stopGraceSeconds": engine.stop_grace_seconds,
+    }
+    if database.storage.medium is StorageMedium.MEMORY:
+        # A guest has no data disk then, and mounts a tmpfs of this size, charged to its memory as
+        # the pod's memory-backed volume is charged to the pod's.
+        document["dataTmpfs"] = {"sizeBytes": quantity(database.storage.size)}
+    return document
+
+
+def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, Any]:
+    """launcher.json: the virtual machine that QEMU in a pod makes."""
+    spec = ctx.spec
+    disks: list[dict[str, Any]] = [{"serial": "root", "file": f"{ROOT}/disk.img"}]
+    if spec.database.storage.medium is StorageMedium.DISK:
+        disks.append(
+            {
+                "serial": "data",
+                "file": f"{DATA}/disk.img",
+                "sizeBytes": guest_disk_bytes(spec.database.storage.size),
+            }
+        )
+    return {
+        "version": 1,
+        "cpus": spec.resources.cpu,
+        "memoryMiB": memory_mib(spec.resources),
+        "machine": "q35",
+        "accelerator": "Auto",
+        "kernel": f"{KERNEL}/vmlinuz",
+        "initrd": f"{KERNEL}/initrd",
+        "cmdline": KERNEL_ARGUMENTS,
+        "disks": disks,
+        "isos": [
+            {"serial": "config", "directory": CONFIG},
+            {"serial": "secret", "directory": SECRET},
+        ],
+        "network": {"user": {"forward": [ctx.engine.port, AGENT_PORT]}},
+        "scratch": SCRATCH,
+        "powerdownGraceSeconds": POWERDOWN_SECONDS,
+    }
+
+
+def config_map(ctx: Context, target: Target) -> Manifest:
+    """What the agent and the server read, in the pod's container and in the guest alike."""
+    file, text = ctx.engine.config_file(ctx.spec.database)
+    return _config_map(
+        ctx,
+        target,
+        names.config_name(ctx.benchmark, target.name),
+        {AGENT_FILE: _json(agent_document(ctx)), file: text},
+    )
+
+
+def launcher_config_map(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
+    """What the launcher reads; apart from the guest's own, which stays the same as the pod's."""
+    return _config_map(
+        ctx,
+        target,
+        names.launcher_config_name(ctx.benchmark, target.name),
+        {LAUNCHER_FILE: _json(launcher_document(ctx, machine))},
+    )
+
+
+def secret(ctx: Context, password: str) -> Manifest:
+    """The Secret with the database's password. Immutable: databases are made with it once."""
+    labels = names.labels(ctx.benchmark, names.Component.CREDENTIALS)
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": names.metadata(ctx.benchmark, names.credentials_name(ctx.benchmark), labels),
+        "type": "Opaque",
+        "immutable": True,
+        "stringData": {PASSWORD_KEY: password},
+    }
+
+
+def _config_map(ctx: Context, target: Target, name: str, data: dict[str, str]) -> Manifest:
+    labels = names.labels(ctx.benchmark, names.Component.TARGET, target=target.name)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": names.metadata(ctx.benchmark, name, labels),
+        "data": data,
+    }
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2) + "\n"

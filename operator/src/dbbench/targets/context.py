@@ -1,0 +1,50 @@
+"""What every manifest is built from. No I/O."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.engines import Engine, engine_of
+
+Manifest = dict[str, Any]
+
+
+class TargetRuntime(StrEnum):
+    """How a target runs, after Auto has been decided."""
+
+    POD = "Pod"
+    QEMU = "QEMU"
+    KUBEVIRT = "KubeVirt"
+
+
+@dataclass(frozen=True)
+class Images:
+    """dbbench's own images, as the operator was configured with."""
+
+    driver: str
+    launcher: str
+    guest_kernel: str
+    pull_policy: str = "IfNotPresent"
+
+
+@dataclass(frozen=True)
+class Context:
+    """One benchmark, dbbench's images, and whether the cluster serves KubeVirt's API."""
+
+    benchmark: DBBenchmark
+    images: Images
+    kubevirt: bool
+
+    @property
+    def spec(self) -> DBBenchmarkSpec:
+        return self.benchmark.spec
+
+    @property
+    def name(self) -> str:
+        return self.benchmark.metadata.name
+
+    @property
+    def engine(self) -> Engine:
+        return engine_of(self.spec.database)

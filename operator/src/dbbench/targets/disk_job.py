@@ -1,0 +1,74 @@
+"""The Job that makes a guest's root disk from the database image. No I/O."""
+
+from dbbench.api.quantities import duration
+from dbbench.api.spec import StorageMedium, Target, VirtualMachineTarget
+from dbbench.engines.engine import DATA
+from dbbench.targets import names, security, volumes
+from dbbench.targets.config import ROOT
+from dbbench.targets.context import Context, Manifest
+from dbbench.targets.placement import on_node
+from dbbench.targets.single_run import job
+
+_TOOLS = "/dbbench/tools"
+_RESOURCES = {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
+
+
+def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
+    """Runs the database image itself, which writes its own files into an ext4 image.
+
+    It runs on the database's node and mounts the data volume too: so both are provisioned where
+    the guest will run. It needs root to read every file of the image: Pod Security `baseline`.
+    """
+    spec, benchmark = ctx.spec, ctx.benchmark
+    labels = names.labels(
+        benchmark, names.Component.PREPARATION, target=target.name, job=names.JobKind.DISK
+    )
+    mounts = [volumes.mount("tools", _TOOLS, read_only=True), volumes.mount("root", ROOT)]
+    claims = [volumes.from_claim("root", names.root_claim_name(benchmark, target.name))]
+    if spec.database.storage.medium is StorageMedium.DISK:
+        mounts.append(volumes.mount("data", DATA, read_only=True))
+        claims.append(volumes.from_claim("data", names.data_claim_name(benchmark, target.name)))
+    pod: Manifest = {
+        **on_node(spec.placement.database),
+        "securityContext": {
+            "fsGroup": security.QEMU_ID,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "initContainers": [
+            {
+                "name": "tools",
+                "image": ctx.images.launcher,
+                "imagePullPolicy": ctx.images.pull_policy,
+                "command": ["/usr/local/bin/dbbench-driver"],
+                "args": ["agent", "install", "--to", _TOOLS, "--from", "/opt/guest-tools"],
+                "resources": _RESOURCES,
+                "securityContext": security.container()
+                | {
+                    "runAsNonRoot": True,
+                    "runAsUser": security.QEMU_ID,
+                    "runAsGroup": security.QEMU_ID,
+                },
+                "volumeMounts": [volumes.mount("tools", _TOOLS)],
+            }
+        ],
+        "containers": [
+            {
+                "name": "disk",
+                "image": spec.database.image,
+                "imagePullPolicy": spec.database.image_pull_policy.value,
+                "command": [f"{_TOOLS}/dbbench-driver"],
+                "args": [
+                    "agent", "pack-root", "--tools", _TOOLS,
+                    "--output", f"{ROOT}/disk.img", "--size", machine.root_disk_size,
+                ],
+                "resources": _RESOURCES,
+                "securityContext": security.image_reader(),
+                "volumeMounts": mounts,
+            }
+        ],
+        "volumes": [volumes.scratch("tools"), *claims],
+    }  # fmt: skip
+    return job(
+        ctx, names.disk_job_name(benchmark, target.name), labels, duration(spec.timeouts.disk), pod
+    )

@@ -1,0 +1,134 @@
+"""The Jobs of the driver: loading and trials. No I/O."""
+
+from dbbench.api.quantities import duration
+from dbbench.api.spec import Target, TatpWorkload, TpccWorkload, TpchWorkload, Workload
+from dbbench.engines.engine import PASSWORD_FILE, SECRET
+from dbbench.plan import Cell, Trial, plan_seed
+from dbbench.targets import names, placement, security, volumes
+from dbbench.targets.context import Context, Manifest
+from dbbench.targets.service import AGENT_PORT
+from dbbench.targets.single_run import job
+
+_CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
+_DISTRIBUTION = {"NonUniform": "non-uniform", "Uniform": "uniform"}
+
+
+def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> Manifest:
+    """Loads one workload's data into one target, from the same seed for all targets."""
+    benchmark, spec = ctx.benchmark, ctx.spec
+    labels = names.labels(
+        benchmark,
+        names.Component.DRIVER,
+        target=target.name,
+        workload=workload.name,
+        attempt=attempt,
+        job=names.JobKind.LOAD,
+    )
+    seed = plan_seed(spec, benchmark.metadata.uid)
+    kind, options = load_arguments(workload)
+    return job(
+        ctx,
+        names.load_job_name(benchmark, target.name, workload.name, attempt),
+        labels,
+        duration(spec.timeouts.load),
+        _pod(ctx, [kind, "load", *options, *_common(ctx, target.name, workload.name, seed)]),
+    )
+
+
+def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
+    """Runs one trial."""
+    benchmark, spec = ctx.benchmark, ctx.spec
+    workload = spec.workload(trial.cell.workload)
+    labels = names.labels(
+        benchmark,
+        names.Component.DRIVER,
+        target=trial.target,
+        workload=workload.name,
+        trial=trial.id,
+        attempt=attempt,
+        job=names.JobKind.TRIAL,
+    )
+    kind, options = run_arguments(workload, trial.cell)
+    return job(
+        ctx,
+        names.trial_job_name(benchmark, trial, attempt),
+        labels,
+        duration(spec.timeouts.trial),
+        _pod(ctx, [kind, "run", *options, *_common(ctx, trial.target, workload.name, trial.seed)]),
+    )
+
+
+def load_arguments(workload: Workload) -> tuple[str, list[str]]:
+    """The driver's workload and its options for `load`."""
+    match workload:
+        case Workload(tpch=TpchWorkload() as tpch):
+            return "tpch", ["--scale-factor", tpch.scale_factor]
+        case Workload(tpcc=TpccWorkload() as tpcc):
+            return "tpcc", ["--warehouses", str(tpcc.warehouses)]
+        case Workload(tatp=TatpWorkload() as tatp):
+            return "tatp", ["--subscribers", str(tatp.subscribers)]
+    raise ValueError(f"workload {workload.name!r} has no kind")
+
+
+def run_arguments(workload: Workload, cell: Cell) -> tuple[str, list[str]]:
+    """The driver's workload and its options for `run`, at one point of the experiment."""
+    kind, options = load_arguments(workload)
+    match workload:
+        case Workload(tpch=TpchWorkload() as tpch):
+            connection = cell.value("connection", tpch.connection[0].value)
+            options += [
+                "--warmup-runs", str(tpch.warmup_runs),
+                "--runs", str(tpch.runs),
+                "--connection", _CONNECTION[connection],
+                "--query-timeout", tpch.query_timeout,
+            ]  # fmt: skip
+            if tpch.queries is not None:
+                options += ["--queries", ",".join(str(query) for query in sorted(tpch.queries))]
+        case Workload(tpcc=TpccWorkload() as tpcc):
+            options += _steady(tpcc)
+        case Workload(tatp=TatpWorkload() as tatp):
+            options += [*_steady(tatp), "--distribution", _DISTRIBUTION[tatp.distribution.value]]
+    return kind, options
+
+
+def _steady(workload: TpccWorkload | TatpWorkload) -> list[str]:
+    return [
+        "--clients", str(workload.clients),
+        "--warmup", workload.warmup,
+        "--duration", workload.duration,
+    ]  # fmt: skip
+
+
+def _common(ctx: Context, target: str, workload: str, seed: int) -> list[str]:
+    """Options of every command. The result is one line of the log, the progress the others."""
+    host = names.service_name(ctx.benchmark, target)
+    return [
+        "--url", ctx.engine.driver_url(host),
+        "--password-file", PASSWORD_FILE,
+        "--schema", workload,
+        "--agent", f"http://{host}:{AGENT_PORT}",
+        "--seed", str(seed),
+        "--connect-timeout", "60s",
+        "--progress", "json",
+        "--output", "-",
+    ]  # fmt: skip
+
+
+def _pod(ctx: Context, arguments: list[str]) -> Manifest:
+    return {
+        **placement.on_node(ctx.spec.placement.driver),
+        "securityContext": security.pod(security.DRIVER_ID),
+        "containers": [
+            {
+                "name": "driver",
+                "image": ctx.images.driver,
+                "imagePullPolicy": ctx.images.pull_policy,
+                "command": ["/usr/local/bin/dbbench-driver"],
+                "args": arguments,
+                "resources": placement.driver(),
+                "securityContext": security.container(),
+                "volumeMounts": [volumes.mount("secret", SECRET, read_only=True)],
+            }
+        ],
+        "volumes": [volumes.from_secret("secret", names.credentials_name(ctx.benchmark))],
+    }

@@ -1,0 +1,179 @@
+"""Names, labels and owners of the objects that a benchmark creates. No I/O."""
+
+import hashlib
+import re
+from enum import StrEnum
+
+from dbbench.api import API_VERSION, GROUP, KIND
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.plan import Trial
+from dbbench.targets.context import Manifest
+
+MANAGED_BY = "dbbench"
+
+LABEL_NAME = "app.kubernetes.io/name"
+LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
+LABEL_COMPONENT = "app.kubernetes.io/component"
+LABEL_BENCHMARK = f"{GROUP}/benchmark"
+LABEL_TARGET = f"{GROUP}/target"
+LABEL_WORKLOAD = f"{GROUP}/workload"
+LABEL_TRIAL = f"{GROUP}/trial"
+LABEL_ATTEMPT = f"{GROUP}/attempt"
+LABEL_JOB = f"{GROUP}/job"
+LABEL_CONTENT = f"{GROUP}/content"
+
+_HASH_LENGTH = 8
+# A StatefulSet's pods carry <name>-<10 characters> in a label of at most 63.
+INSTANCE_NAME_LIMIT = 52
+
+
+class Component(StrEnum):
+    """What an object is for: the value of app.kubernetes.io/component."""
+
+    TARGET = "target"
+    DRIVER = "driver"
+    PREPARATION = "preparation"
+    RESULTS = "results"
+    CREDENTIALS = "credentials"
+
+
+class JobKind(StrEnum):
+    """What a Job does: the value of dbbench.io/job."""
+
+    LOAD = "load"
+    TRIAL = "trial"
+    DISK = "disk"
+
+
+def child_name(*parts: str, limit: int = 63) -> str:
+    """A DNS label made of the parts, the first of which is the benchmark's name.
+
+    Different parts give different names. `<bench>-<part>-<part>` wherever that can be read back,
+    which is when no later part has a dash of its own; else, and when the text is too long or not
+    a DNS label that starts with a letter, a hash of the parts is appended.
+    """
+    joined = "-".join(parts)
+    text = re.sub(r"[^a-z0-9-]", "-", joined.lower())
+    if not text[:1].isalpha():
+        text = f"b{text}"
+    ambiguous = any("-" in part for part in parts[1:])
+    if text == joined and not ambiguous and len(text) <= limit:
+        return text
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{text[: limit - _HASH_LENGTH - 1].rstrip('-')}-{digest}"
+
+
+def label_value(text: str) -> str:
+    """The text itself where it may be a label's value, else a shortened form with a hash."""
+    if len(text) <= 63:
+        return text
+    return child_name(text)
+
+
+def selector(benchmark: DBBenchmark, target: str | None = None) -> dict[str, str]:
+    """Labels that select everything of a benchmark, or of one of its targets."""
+    found = {LABEL_BENCHMARK: label_value(benchmark.metadata.name)}
+    if target is not None:
+        found[LABEL_TARGET] = target
+    return found
+
+
+def labels(
+    benchmark: DBBenchmark,
+    component: Component,
+    *,
+    target: str | None = None,
+    workload: str | None = None,
+    trial: str | None = None,
+    attempt: int | None = None,
+    job: JobKind | None = None,
+) -> dict[str, str]:
+    """Labels of a child; an absent part has no label."""
+    found = {
+        LABEL_NAME: "dbbench",
+        LABEL_MANAGED_BY: MANAGED_BY,
+        LABEL_COMPONENT: component.value,
+        **selector(benchmark, target),
+    }
+    optional = {
+        LABEL_WORKLOAD: workload,
+        LABEL_TRIAL: trial,
+        LABEL_ATTEMPT: None if attempt is None else str(attempt),
+        LABEL_JOB: None if job is None else job.value,
+    }
+    return found | {key: value for key, value in optional.items() if value is not None}
+
+
+def metadata(benchmark: DBBenchmark, name: str, labels: dict[str, str]) -> Manifest:
+    """Metadata of a child: garbage-collected with the benchmark, which waits for it."""
+    return {
+        "name": name,
+        "namespace": benchmark.metadata.namespace,
+        "labels": labels,
+        "ownerReferences": [
+            {
+                "apiVersion": API_VERSION,
+                "kind": KIND,
+                "name": benchmark.metadata.name,
+                "uid": benchmark.metadata.uid,
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }
+
+
+def service_name(benchmark: DBBenchmark, target: str) -> str:
+    """Service of a target: the host that drivers connect to."""
+    return child_name(benchmark.metadata.name, target)
+
+
+def instance_name(benchmark: DBBenchmark, target: str) -> str:
+    """StatefulSet or VirtualMachine of a target."""
+    return child_name(benchmark.metadata.name, target, limit=INSTANCE_NAME_LIMIT)
+
+
+def config_name(benchmark: DBBenchmark, target: str) -> str:
+    """ConfigMap with agent.json and the server's configuration file."""
+    return child_name(benchmark.metadata.name, target, "config")
+
+
+def launcher_config_name(benchmark: DBBenchmark, target: str) -> str:
+    """ConfigMap with launcher.json, for QEMU in a pod."""
+    return child_name(benchmark.metadata.name, target, "launcher")
+
+
+def data_claim_name(benchmark: DBBenchmark, target: str) -> str:
+    """PersistentVolumeClaim of the database's files."""
+    return child_name(benchmark.metadata.name, target, "data")
+
+
+def root_claim_name(benchmark: DBBenchmark, target: str) -> str:
+    """PersistentVolumeClaim of a guest's root disk."""
+    return child_name(benchmark.metadata.name, target, "root")
+
+
+def credentials_name(benchmark: DBBenchmark) -> str:
+    """Secret with the database's password, one for all targets."""
+    return child_name(benchmark.metadata.name, "credentials")
+
+
+def disk_job_name(benchmark: DBBenchmark, target: str) -> str:
+    """Job that makes a guest's root disk."""
+    return child_name(benchmark.metadata.name, "disk", target)
+
+
+def load_job_name(benchmark: DBBenchmark, target: str, workload: str, attempt: int) -> str:
+    """Job that loads one workload's data into one target."""
+    return child_name(benchmark.metadata.name, "load", target, workload, str(attempt))
+
+
+def trial_job_name(benchmark: DBBenchmark, trial: Trial, attempt: int) -> str:
+    """Job that runs one trial."""
+    workload = trial.cell.workload
+    if trial.cell.point:
+        # The suffix of Trial.id, which tells the points of a workload apart.
+        workload += f"-{trial.id.rsplit('-', 1)[1]}"
+    return child_name(
+        benchmark.metadata.name, f"b{trial.block:03d}", trial.target, workload, str(attempt)
+    )

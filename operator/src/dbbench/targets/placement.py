@@ -1,0 +1,51 @@
+"""Where pods run and what they may use there. No I/O."""
+
+from dbbench.api.quantities import quantity
+from dbbench.api.spec import NodePlacement, Resources
+from dbbench.targets.context import Manifest
+
+# Of the init containers: they copy a few files.
+_INIT = {"cpu": "100m", "memory": "128Mi"}
+_MIB = 2**20
+
+# What QEMU needs beside the guest's memory: its own code and heap, device models, the page tables
+# of the guest, and, where the guest's code is translated in software, the translation cache.
+QEMU_OVERHEAD_MIB = 512
+
+STOP_SECONDS = 120
+
+
+def on_node(placement: NodePlacement) -> Manifest:
+    """Node selector and tolerations of a pod or of a virtual machine."""
+    found: Manifest = {"nodeSelector": dict(placement.node_selector)}
+    if placement.tolerations:
+        found["tolerations"] = [toleration.document() for toleration in placement.tolerations]
+    return found
+
+
+def memory_mib(resources: Resources) -> int:
+    """Memory of the guest, in whole MiB."""
+    return max(1, quantity(resources.memory) // _MIB)
+
+
+def exclusive(cpu: int, memory: str) -> Manifest:
+    """Requests equal to limits, in whole CPUs."""
+    amounts = {"cpu": str(cpu), "memory": memory}
+    return {"requests": amounts, "limits": dict(amounts)}
+
+
+def init(resources: Resources) -> Manifest:
+    """Of an init container.
+
+    The pod's QoS class counts init containers too. With dedicated CPUs they have limits, so that
+    the pod is Guaranteed and the static CPU manager pins the main container. Without, they have
+    none: the pod is Burstable and shares the node's CPUs, up to the main container's limit.
+    """
+    if resources.dedicated_cpus:
+        return {"requests": dict(_INIT), "limits": dict(_INIT)}
+    return {"requests": dict(_INIT)}
+
+
+def driver() -> Manifest:
+    """Of the client program: no CPU limit, so that it is never throttled."""
+    return {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}

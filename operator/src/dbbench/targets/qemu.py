@@ -1,0 +1,81 @@
+"""The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
+
+from dbbench.api.spec import StorageMedium, Target
+from dbbench.engines.engine import CONFIG, DATA, SECRET
+from dbbench.targets import config, names, placement, security, volumes
+from dbbench.targets.context import Context, Manifest
+from dbbench.targets.stateful_set import ports, readiness_probe, stateful_set
+
+# Holds the two ISO 9660 disks and QEMU's sockets.
+_SCRATCH_SIZE = "16Mi"
+KERNEL_PATH = "/boot/vmlinuz"
+INITRD_PATH = "/boot/initrd"
+
+
+def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
+    """A StatefulSet whose container is the launcher. It passes Pod Security `restricted`.
+
+    KVM is used where the container can open /dev/kvm, which a device plugin or the runtime must
+    give it; else the guest is emulated, and says so.
+    """
+    spec = ctx.spec
+    guest = placement.memory_mib(spec.resources)
+    claims = [volumes.from_claim("root", names.root_claim_name(ctx.benchmark, target.name))]
+    mounts = [volumes.mount("root", config.ROOT)]
+    if spec.database.storage.medium is StorageMedium.DISK:
+        claims.append(volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)))
+        mounts.append(volumes.mount("data", DATA))
+    template: Manifest = {
+        "securityContext": security.pod(security.QEMU_ID),
+        "initContainers": [
+            {
+                "name": "kernel",
+                "image": ctx.images.guest_kernel,
+                "imagePullPolicy": ctx.images.pull_policy,
+                "command": ["/dbbench-driver"],
+                "args": [
+                    "agent", "install", "--to", config.KERNEL,
+                    "--from", KERNEL_PATH, "--from", INITRD_PATH,
+                ],
+                "resources": placement.init(spec.resources),
+                "securityContext": security.container(),
+                "volumeMounts": [volumes.mount("kernel", config.KERNEL)],
+            }
+        ],
+        "containers": [
+            {
+                "name": "launcher",
+                "image": ctx.images.launcher,
+                "imagePullPolicy": ctx.images.pull_policy,
+                "command": ["/usr/local/bin/dbbench-driver"],
+                "args": [
+                    "agent", "launch", "--config", f"{config.LAUNCHER}/{config.LAUNCHER_FILE}",
+                ],
+                "ports": ports(ctx),
+                "resources": placement.exclusive(
+                    spec.resources.cpu, f"{guest + placement.QEMU_OVERHEAD_MIB}Mi"
+                ),
+                "readinessProbe": readiness_probe(),
+                "securityContext": security.container(),
+                "volumeMounts": [
+                    volumes.mount("kernel", config.KERNEL, read_only=True),
+                    volumes.mount("launcher", config.LAUNCHER, read_only=True),
+                    volumes.mount("config", CONFIG, read_only=True),
+                    volumes.mount("secret", SECRET, read_only=True),
+                    *mounts,
+                    volumes.mount("scratch", config.SCRATCH),
+                ],
+            }
+        ],
+        "volumes": [
+            volumes.scratch("kernel"),
+            volumes.from_config_map(
+                "launcher", names.launcher_config_name(ctx.benchmark, target.name)
+            ),
+            volumes.from_config_map("config", names.config_name(ctx.benchmark, target.name)),
+            volumes.from_secret("secret", names.credentials_name(ctx.benchmark)),
+            *claims,
+            volumes.memory("scratch", _SCRATCH_SIZE),
+        ],
+    }  # fmt: skip
+    return stateful_set(ctx, target, running, template)
