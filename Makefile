@@ -1,0 +1,157 @@
+# Everything a developer and CI run. `make help` lists it.
+#
+# Long targets call make again with several jobs, so that what does not depend on each other
+# overlaps (compilers and image building above all); the targets themselves stay in order.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+
+STATE := .state
+BIN := $(STATE)/bin
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+STEP := .ci/step
+JOBS ?= $(shell nproc)
+OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
+
+# The cluster that tests and the demo use: the one KUBECONFIG names, else the local one.
+LOCAL_KUBECONFIG := $(CURDIR)/$(STATE)/cluster/kubeconfig
+
+CRD := crds/dbbench.io_dbbenchmarks.yaml
+CHART := charts/dbbench-operator
+CHART_CRD := $(CHART)/files/dbbench.io_dbbenchmarks.yaml
+INSTALL := manifests/install.yaml
+# The namespace that manifests/install.yaml installs into.
+NAMESPACE := dbbench-system
+
+PYTHON_SOURCES := operator/src operator/tests e2e
+
+.PHONY: help
+help: ## List the targets
+	@echo 'make TARGET, where TARGET is one of:'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# ---- preparation -----------------------------------------------------------------------------
+
+.PHONY: packages
+packages:
+	@.ci/packages
+
+$(VENV)/.installed: operator/requirements-dev.txt operator/pyproject.toml
+	@[ -x $(PYTHON) ] || python3 -m venv $(VENV)
+	@$(STEP) 'Python packages, by hash' \
+	    $(VENV)/bin/pip install --quiet --require-hashes -r operator/requirements-dev.txt
+	@$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable operator
+	@touch $@
+
+.PHONY: dev
+dev: packages $(VENV)/.installed ## Prepare a development environment: .venv/bin/dbbench, linters, packages
+	@echo "ready: $(VENV)/bin/dbbench --help"
+
+.PHONY: lock
+lock: $(VENV)/.installed ## Lock the Python requirements again, with hashes
+	@cd operator && for name in requirements requirements-dev; do \
+	    ../$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --python-version 3.11 \
+	        $$name.in -o $$name.txt; done
+
+# ---- checks ----------------------------------------------------------------------------------
+
+.PHONY: check
+check: packages $(VENV)/.installed ## Formatters, linters, types, import contracts, generated files
+	@$(STEP) 'make check' $(OVERLAP) --keep-going check-python check-rust check-go check-generated check-shell
+
+.PHONY: check-python
+check-python: $(VENV)/.installed
+	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check --quiet $(PYTHON_SOURCES)
+	@$(STEP) 'ruff check' $(VENV)/bin/ruff check --quiet $(PYTHON_SOURCES)
+	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy
+	@cd operator && ../$(STEP) 'import contracts' ../$(VENV)/bin/lint-imports --no-logo
+
+.PHONY: check-rust
+check-rust:
+	@cd workloads && ../$(STEP) 'cargo fmt' cargo fmt --all --check
+	@cd workloads && ../$(STEP) 'clippy' cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+.PHONY: check-go
+check-go:
+	@$(STEP) 'gofmt' bash -c 'test -z "$$(gofmt -l e2e/cluster/go | tee /dev/stderr)"'
+
+.PHONY: check-shell
+check-shell:
+	@$(STEP) 'shell syntax' bash -n .ci/run .ci/step .ci/packages
+
+.PHONY: check-generated
+check-generated: $(VENV)/.installed $(BIN)/helm
+	@$(STEP) 'generated files' .ci/drift
+
+# ---- generated files -------------------------------------------------------------------------
+
+.PHONY: generate
+generate: $(VENV)/.installed $(BIN)/helm ## Write the CRD, its copy in the chart and manifests/install.yaml
+	@.ci/generate .
+
+# ---- programs and images ---------------------------------------------------------------------
+
+# The builders skip what is unchanged by themselves; make need not know their inputs.
+$(BIN)/helm:
+	@$(STEP) 'Helm' e2e/cluster/build helm
+
+.PHONY: go-binaries rust-binary binaries
+go-binaries: packages
+	@$(STEP) 'Kubernetes, CoreDNS, Helm (Go)' e2e/cluster/build
+
+rust-binary: packages
+	@$(STEP) 'driver and agent (Rust)' workloads/build
+
+binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, CoreDNS, the driver
+	@$(OVERLAP) go-binaries rust-binary
+
+# Images of Debian packages alone are built while the compilers run.
+.PHONY: package-images images
+package-images: packages
+	@$(STEP) 'images of Debian packages' workloads/images/build --base
+
+images: packages ## Build all container images into .state/images
+	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images
+	@$(STEP) 'images' workloads/images/build
+
+# ---- the local cluster -----------------------------------------------------------------------
+
+.PHONY: cluster-up cluster-down cluster-status
+cluster-up: images ## Start the local two-node Kubernetes with the images in it
+	@$(STEP) 'cluster up' e2e/cluster/cluster up
+	@$(STEP) 'image import' e2e/cluster/cluster import $(STATE)/images/*.tar
+
+cluster-down: ## Stop the local Kubernetes and remove everything of it
+	@e2e/cluster/cluster down
+
+cluster-status: ## Show the local Kubernetes
+	@e2e/cluster/cluster status
+
+# ---- tests -----------------------------------------------------------------------------------
+
+.PHONY: test
+test: packages $(VENV)/.installed ## All tests: unit, property, golden; then CRD and end-to-end tests on a cluster
+	@.ci/tests
+
+.PHONY: test-unit
+test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and cargo)
+	@$(STEP) 'pytest operator' $(PYTHON) -m pytest -q -c operator/pyproject.toml --rootdir operator operator/tests
+	@cd workloads && ../$(STEP) 'cargo test' cargo test --quiet --locked --workspace
+
+.PHONY: test-e2e
+test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
+	@$(STEP) 'pytest e2e' $(PYTHON) -m pytest -v -c operator/pyproject.toml --rootdir e2e e2e/tests
+
+.PHONY: demo
+demo: packages $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes
+	@$(PYTHON) e2e/demo/run.py
+
+# ---- cleaning --------------------------------------------------------------------------------
+
+.PHONY: clean
+clean: cluster-down ## Stop the cluster and delete everything that was built
+	rm -rf $(STATE) $(VENV) workloads/target
