@@ -1,0 +1,341 @@
+"""From trial records to comparisons: per cell, per query, and the latencies of operations. No I/O.
+
+Only records with outcome Measured count; the others are counted, and shown beside the results.
+"""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbbench import stats
+from dbbench.api import status
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.spec import Workload
+from dbbench.plan import Cell, cells
+from dbbench.results import driver_result
+from dbbench.results.driver_result import DriverResult, Operation, ResultError
+from dbbench.results.latency import HistogramError, Latency, merge
+from dbbench.results.record import Outcome, TrialRecord
+from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare
+
+TOTAL_RUNTIME = "totalRuntime"
+THROUGHPUT = "throughput"
+_PRIMARY_UNITS = {TOTAL_RUNTIME: Unit.SECONDS, THROUGHPUT: Unit.PER_SECOND}
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric of one cell on one target. A primary metric is what the workload is judged by."""
+
+    cell: Cell
+    metric: str
+    primary: bool
+    slowdown: Slowdown
+    aggregates: AggregateSlowdowns | None
+    emulated: bool
+
+
+@dataclass(frozen=True)
+class QueryComparison:
+    """One query of a TPC-H cell on one target; `slowdown.cell` is the query's name."""
+
+    cell: Cell
+    slowdown: Slowdown
+    share_of_baseline: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class OperationFigures:
+    """One operation of one cell on one target, the baseline too, over all measured trials.
+
+    `errors` counts by class (SQLSTATE). `latency` is None where no histogram was taken.
+    """
+
+    cell: Cell
+    target: str
+    operation: str
+    ok: int
+    expected_failures: int
+    failed: int
+    errors: Mapping[str, int]
+    latency: Latency | None
+
+
+@dataclass(frozen=True)
+class TrialCounts:
+    """Attempts at trials of one target, by outcome."""
+
+    target: str
+    measured: int = 0
+    invalid: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A Measured record without a figure to compare, and why."""
+
+    trial: str
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything that is computed from the records."""
+
+    metrics: tuple[MetricComparison, ...]
+    queries: tuple[QueryComparison, ...]
+    operations: tuple[OperationFigures, ...]
+    counts: tuple[TrialCounts, ...]
+    unusable: tuple[Unusable, ...]
+    emulated_targets: frozenset[str]
+
+    @property
+    def primary(self) -> tuple[MetricComparison, ...]:
+        """The comparisons that workloads are judged by: one for each cell and target."""
+        return tuple(found for found in self.metrics if found.primary)
+
+    @property
+    def comparisons(self) -> tuple[status.Comparison, ...]:
+        """The same as status shows them."""
+        return tuple(_comparison(found) for found in self.primary)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A usable trial."""
+
+    target: str
+    block: str
+    result: DriverResult
+
+
+def primary_metric(workload: Workload) -> str:
+    """The metric that a workload is judged by."""
+    return TOTAL_RUNTIME if workload.tpch else THROUGHPUT
+
+
+def analyse(
+    benchmark: DBBenchmark,
+    records: Sequence[TrialRecord],
+    emulated_targets: frozenset[str],
+) -> Analysis:
+    """Compares the targets of `benchmark`, as far as the records go.
+
+    `emulated_targets` are those that ran under software emulation: comparisons with them, and
+    with a baseline among them, are marked. Of several measured attempts at a trial the last
+    counts.
+    """
+    spec = benchmark.spec
+    by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
+    for record in _latest_measured(records):
+        by_cell[record.workload, record.cell].append(record)
+    metrics: list[MetricComparison] = []
+    queries: list[QueryComparison] = []
+    operations: list[OperationFigures] = []
+    unusable: list[Unusable] = []
+    for cell in cells(spec):
+        workload = spec.workload(cell.workload)
+        primary = primary_metric(workload)
+        trials, refused = _usable(by_cell[cell.workload, cell.name], primary)
+        unusable += refused
+        query_table = compare(_query_samples(trials) if workload.tpch else (), spec.baseline)
+        for metric, unit in _metrics(trials, primary):
+            table = compare(_metric_samples(trials, metric, unit), spec.baseline)
+            metrics += [
+                MetricComparison(
+                    cell=cell,
+                    metric=metric,
+                    primary=metric == primary,
+                    slowdown=slowdown,
+                    aggregates=query_table.aggregate(slowdown.target, Unit.SECONDS),
+                    emulated=bool({spec.baseline, slowdown.target} & emulated_targets),
+                )
+                for slowdown in table.slowdowns
+            ]
+        queries += _queries(cell, query_table)
+        for target in spec.targets:
+            operations += _operations(
+                cell, target.name, [trial for trial in trials if trial.target == target.name]
+            )
+    return Analysis(
+        metrics=tuple(metrics),
+        queries=tuple(queries),
+        operations=tuple(operations),
+        counts=tuple(_counts(target.name, records) for target in spec.targets),
+        unusable=tuple(unusable),
+        emulated_targets=emulated_targets,
+    )
+
+
+def worst_slowdown(analysis: Analysis) -> str:
+    """The greatest slowdown of a primary metric, such as `vm/orders +135.2%`; empty when none.
+
+    Emulation is named in the same breath: this text stands alone in a column of kubectl.
+    """
+    if not analysis.primary:
+        return ""
+    worst = max(analysis.primary, key=lambda found: found.slowdown.relative)
+    text = f"{worst.slowdown.target}/{worst.cell.workload} {worst.slowdown.relative:+.1%}"
+    return f"{text} (emulated)" if worst.emulated else text
+
+
+def decimal(value: float) -> str:
+    """A number as status shows it: up to six significant digits."""
+    return f"{value:.6g}"
+
+
+def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """One record for each trial, in the order of trials: the last measured attempt."""
+    latest: dict[str, TrialRecord] = {}
+    for record in sorted(records, key=lambda record: (record.block, record.trial, record.attempt)):
+        if record.outcome is Outcome.MEASURED:
+            latest[record.trial] = record
+    return list(latest.values())
+
+
+def _usable(records: Sequence[TrialRecord], primary: str) -> tuple[list[_Measured], list[Unusable]]:
+    trials: list[_Measured] = []
+    refused: list[Unusable] = []
+    for record in records:
+        try:
+            result = driver_result.read(record.result)
+            if primary not in result.metrics:
+                raise ResultError(f"there is no metric {primary}")
+            if result.metrics[primary].unit is not _PRIMARY_UNITS[primary]:
+                raise ResultError(f"{primary} is in {result.metrics[primary].unit}")
+        except ResultError as error:
+            refused.append(Unusable(record.trial, record.attempt, str(error)))
+        else:
+            trials.append(_Measured(record.target, str(record.block), result))
+    return trials, refused
+
+
+def _metrics(trials: Sequence[_Measured], primary: str) -> list[tuple[str, Unit]]:
+    """Metrics of any of the trials, the primary one first."""
+    found = dict.fromkeys(
+        (metric.name, metric.unit) for trial in trials for metric in trial.result.metrics.values()
+    )
+    return sorted(found, key=lambda metric: metric[0] != primary)
+
+
+def _metric_samples(trials: Sequence[_Measured], name: str, unit: Unit) -> list[Sample]:
+    return [
+        Sample(trial.target, name, trial.block, metric.value, unit)
+        for trial in trials
+        if (metric := trial.result.metrics.get(name)) and metric.unit is unit
+    ]
+
+
+def _query_samples(trials: Sequence[_Measured]) -> list[Sample]:
+    """The median of each query's measured runs within a trial: one sample for each block."""
+    samples = []
+    for trial in trials:
+        for operation in trial.result.operations:
+            median = statistics.median(operation.runtimes) if operation.runtimes else 0.0
+            if median > 0:
+                samples.append(
+                    Sample(trial.target, operation.name, trial.block, median, Unit.SECONDS)
+                )
+    return sorted(samples, key=lambda sample: _natural(sample.cell))
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """Sorts Q2 before Q10."""
+    letters = name.rstrip("0123456789")
+    return letters, int(name[len(letters) :] or 0)
+
+
+def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
+    shares = {
+        (aggregate.target, share.cell): share
+        for aggregate in table.aggregates
+        for share in aggregate.shares
+    }
+    return [
+        QueryComparison(
+            cell,
+            slowdown,
+            shares[slowdown.target, slowdown.cell].of_baseline,
+            shares[slowdown.target, slowdown.cell].contribution,
+        )
+        for slowdown in table.slowdowns
+    ]
+
+
+def _operations(cell: Cell, target: str, trials: Sequence[_Measured]) -> list[OperationFigures]:
+    by_name: dict[str, list[Operation]] = defaultdict(list)
+    for trial in trials:
+        for operation in trial.result.operations:
+            by_name[operation.name].append(operation)
+    return [
+        _figures(cell, target, name, found)
+        for name, found in sorted(by_name.items(), key=lambda entry: _natural(entry[0]))
+    ]
+
+
+def _figures(cell: Cell, target: str, name: str, found: Sequence[Operation]) -> OperationFigures:
+    errors: dict[str, int] = defaultdict(int)
+    for operation in found:
+        for kind, count in operation.errors.items():
+            errors[kind] += count
+    try:
+        latency = merge([operation.histogram for operation in found if operation.histogram])
+    except HistogramError:
+        # The other figures stand; these latencies are shown as unknown.
+        latency = None
+    return OperationFigures(
+        cell=cell,
+        target=target,
+        operation=name,
+        ok=sum(operation.ok for operation in found),
+        expected_failures=sum(operation.expected_failures for operation in found),
+        failed=sum(operation.failed for operation in found),
+        errors=dict(sorted(errors.items())),
+        latency=latency,
+    )
+
+
+def _counts(target: str, records: Sequence[TrialRecord]) -> TrialCounts:
+    outcomes = [record.outcome for record in records if record.target == target]
+    return TrialCounts(
+        target,
+        measured=outcomes.count(Outcome.MEASURED),
+        invalid=outcomes.count(Outcome.INVALID),
+        failed=outcomes.count(Outcome.FAILED),
+    )
+
+
+def _comparison(found: MetricComparison) -> status.Comparison:
+    slowdown = found.slowdown
+    interval = None
+    if slowdown.interval is not None:
+        low, high = slowdown.interval
+        interval = status.ConfidenceInterval(
+            low=decimal(low), high=decimal(high), level=decimal(stats.CONFIDENCE)
+        )
+    aggregates = None
+    if found.aggregates is not None:
+        aggregates = status.Aggregates(
+            mean_of_slowdowns=decimal(found.aggregates.mean_of_slowdowns),
+            slowdown_of_total=decimal(found.aggregates.slowdown_of_total),
+            geometric_mean=decimal(found.aggregates.geometric_mean),
+        )
+    return status.Comparison(
+        workload=found.cell.workload,
+        cell=found.cell.name,
+        target=slowdown.target,
+        metric=found.metric,
+        unit=slowdown.unit.value,
+        baseline_value=decimal(slowdown.baseline_value),
+        target_value=decimal(slowdown.target_value),
+        slowdown=decimal(slowdown.relative),
+        confidence_interval=interval,
+        verdict=slowdown.verdict,
+        blocks=slowdown.trials,
+        emulated=found.emulated,
+        aggregates=aggregates,
+    )

@@ -1,0 +1,84 @@
+"""Latencies of an operation over several trials, from the driver's mergeable histograms. No I/O.
+
+Quantiles cannot be averaged; histograms can be added. So the quantiles of a target are those of
+the sum of its trials' HdrHistograms (base64, version 2, deflated, in microseconds).
+"""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hdrh.codec import (
+    HdrCookieException,
+    HdrHistogramSettingsException,
+    HdrLengthException,
+)
+from hdrh.histogram import HdrHistogram
+
+_MICROSECONDS = 1e6
+_LONGEST_MICROSECONDS = 24 * 3600 * 10**6
+_DIGITS = 3
+
+
+class HistogramError(ValueError):
+    """A text that is not a histogram."""
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latencies of one operation, in seconds, exact to three significant digits."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    p999: float
+    maximum: float
+
+
+def merge(histograms: Sequence[str]) -> Latency | None:
+    """Quantiles over all values of some encoded histograms; None when they hold no value.
+
+    Raises HistogramError for a text that is not such a histogram.
+    """
+    total = HdrHistogram(1, _LONGEST_MICROSECONDS, _DIGITS)
+    for text in histograms:
+        _add(total, text)
+    count = int(total.get_total_count())
+    if count == 0:
+        return None
+    p50, p95, p99, p999 = (
+        total.get_value_at_percentile(percentile) / _MICROSECONDS
+        for percentile in (50, 95, 99, 99.9)
+    )
+    return Latency(
+        count=count,
+        mean=total.get_mean_value() / _MICROSECONDS,
+        p50=p50,
+        p95=p95,
+        p99=p99,
+        p999=p999,
+        maximum=total.get_max_value() / _MICROSECONDS,
+    )
+
+
+def _add(total: HdrHistogram, text: str) -> None:
+    try:
+        # The library ignores characters that are not base64, and reads beyond a cut stream: both
+        # are checked before it is asked. Eight bytes of cookie and length come first.
+        zlib.decompress(base64.b64decode(text, validate=True)[8:])
+        total.add(HdrHistogram.decode(text))
+    except (
+        binascii.Error,
+        zlib.error,
+        ValueError,
+        IndexError,
+        RuntimeError,
+        HdrCookieException,
+        HdrLengthException,
+        HdrHistogramSettingsException,
+    ) as error:
+        raise HistogramError(f"not an HdrHistogram: {type(error).__name__} {error}") from error
