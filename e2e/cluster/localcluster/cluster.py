@@ -1,0 +1,171 @@
+"""The cluster as a whole: up, import, restart."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from localcluster import addons, cluster_images, gobuild, kernel_settings, machine, network
+from localcluster.addresses import Addresses, free_network, plan
+from localcluster.api import Api
+from localcluster.control_plane import ControlPlane
+from localcluster.errors import ClusterError
+from localcluster.image_import import import_archives
+from localcluster.layout import Layout
+from localcluster.network import Network
+from localcluster.nodes import Node
+from localcluster.pki import Pki
+from localcluster.processes import Processes
+from localcluster.progress import Progress
+
+DEFAULT_NODES = ("bench-db", "bench-driver")
+
+
+@contextmanager
+def exclusive(layout: Layout) -> Iterator[None]:
+    """Keeps two commands that change one cluster from running at the same time."""
+    folder = layout.state.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ClusterError(
+                "another cluster command of this clone is running; wait until it is done"
+            ) from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def recorded(layout: Layout) -> Addresses | None:
+    """The plan of the cluster in ``layout``, if one was started."""
+    if not layout.record.is_file():
+        return None
+    return Addresses.from_record(json.loads(layout.record.read_text()))
+
+
+def existing(layout: Layout) -> Addresses:
+    """The plan of the cluster in ``layout``; an error where there is none."""
+    addresses = recorded(layout)
+    if addresses is None:
+        raise ClusterError("no cluster here; start one with `e2e/cluster/cluster up`")
+    return addresses
+
+
+class Cluster:
+    """The cluster of one clone of the project."""
+
+    def __init__(self, layout: Layout, progress: Progress) -> None:
+        self._layout = layout
+        self._progress = progress
+        self._processes = Processes(layout.state, layout.processes, layout.logs)
+
+    def up(self, names: Sequence[str] | None) -> None:
+        """Makes the cluster run, from nothing or from whatever is left of it.
+
+        ``names`` are the nodes; None keeps those there are, or takes the default.
+        """
+        machine.check(self._layout.state)
+        self._check_owner()
+        addresses = self._plan(names)
+        self._prepare_machine()
+        self._layout.state.mkdir(parents=True, exist_ok=True)
+        self._layout.record.write_text(json.dumps(addresses.to_record(), indent=1) + "\n")
+        kernel_settings.save(self._layout.kernel_settings)
+        nodes = self.nodes(addresses)
+        with self._progress.task("certificates, network"):
+            Pki(self._layout.pki).ensure(addresses)
+            Network(addresses, self._layout.state).ensure()
+            self._write_configuration(addresses, nodes)
+        api = Api(addresses, self._layout)
+        with ThreadPoolExecutor() as pool:
+            # The images are unpacked while the control plane starts.
+            images = pool.submit(self._start_nodes, nodes)
+            with self._progress.task("control plane"):
+                self._control_plane(addresses).start()
+            with self._progress.task("addons"):
+                api.apply(addons.render(self._layout.addons, addresses))
+            images.result()
+        with self._progress.task("nodes and addons ready"):
+            addons.wait_until_ready(api, addresses)
+
+    def _check_owner(self) -> None:
+        owner = network.owner()
+        if owner is None or owner == str(self._layout.state):
+            return
+        other = Path(owner).parent.parent if owner else None
+        if other is not None and other.is_dir():
+            way_out = f"stop it first: {other}/e2e/cluster/cluster down"
+        else:
+            way_out = "its clone is gone; remove what it left: e2e/cluster/cluster down --orphan"
+        raise ClusterError(
+            f"another cluster runs on this machine ({owner or 'unknown'}); {way_out}"
+        )
+
+    def _plan(self, names: Sequence[str] | None) -> Addresses:
+        addresses = recorded(self._layout)
+        if addresses is None:
+            return plan(free_network(network.used_networks()), names or DEFAULT_NODES)
+        present = [node.name for node in addresses.nodes]
+        if names is not None and list(names) != present:
+            raise ClusterError(
+                f"the cluster has the nodes {', '.join(present)}; to change them, run "
+                "`e2e/cluster/cluster down` first"
+            )
+        return addresses
+
+    def _prepare_machine(self) -> None:
+        if packages := machine.missing_packages():
+            with self._progress.task(f"install {' '.join(packages)}"):
+                machine.install_packages(packages)
+        builder = gobuild.Builder(self._layout.go_sources, self._layout.bin, self._progress)
+        builder.build(gobuild.PROGRAMS)
+        cluster_images.ensure(self._layout)
+
+    def _write_configuration(self, addresses: Addresses, nodes: Sequence[Node]) -> None:
+        self._control_plane(addresses).write()
+        offered = machine.describe(self._layout.state)
+        for node in nodes:
+            if not node.is_running():
+                node.write(addresses, offered)
+
+    def _start_nodes(self, nodes: Sequence[Node]) -> None:
+        with self._progress.task("containerd on every node"), ThreadPoolExecutor() as pool:
+            list(pool.map(Node.start, nodes))
+        archives = sorted(self._layout.images.glob("*.tar"))
+        import_archives(archives, nodes, self._progress)
+
+    def _control_plane(self, addresses: Addresses) -> ControlPlane:
+        api = Api(addresses, self._layout)
+        return ControlPlane(addresses, self._layout, self._processes, api)
+
+    def nodes(self, addresses: Addresses) -> list[Node]:
+        """All nodes."""
+        return [Node(address, self._layout, self._processes) for address in addresses.nodes]
+
+    def import_images(self, archives: Sequence[Path]) -> dict[str, int]:
+        """Imports archives into all nodes; returns how many images each node took."""
+        for archive in archives:
+            if not archive.is_file():
+                raise ClusterError(f"there is no file {archive}")
+        nodes = self.nodes(existing(self._layout))
+        return import_archives([archive.resolve() for archive in archives], nodes, self._progress)
+
+    def start_node(self, name: str) -> bool:
+        """Starts one node; tells whether it had to."""
+        address = existing(self._layout).node(name)
+        return Node(address, self._layout, self._processes).start()
+
+    def stop_node(self, name: str) -> bool:
+        """Cuts one node's power; tells whether it ran."""
+        address = existing(self._layout).node(name)
+        return Node(address, self._layout, self._processes).stop()
+
+    def restart(self, component: str) -> None:
+        """Kills one part of the control plane and starts it again."""
+        self._control_plane(existing(self._layout)).restart(component)
