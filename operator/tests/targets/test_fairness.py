@@ -1,0 +1,220 @@
+"""What must be the same in every target, and what must hold for each pod."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbbench import plan
+from dbbench.targets import (
+    Context,
+    Manifest,
+    TargetRuntime,
+    foundation,
+    instance,
+    load_job,
+    preparation,
+    runtime_of,
+    trial_job,
+)
+
+from .conftest import context
+
+WAYS = [("pod", False), ("vm", False), ("vm", True)]
+
+
+def config_of(ctx: Context, target: str) -> dict[str, str]:
+    maps = [m for m in foundation(ctx, ctx.spec.target(target)) if m["kind"] == "ConfigMap"]
+    return next(m["data"] for m in maps if "agent.json" in m["data"])
+
+
+def pods(ctx: Context) -> Iterator[tuple[str, Manifest]]:
+    """Every pod spec that a benchmark makes, but for KubeVirt's own."""
+    for target in ctx.spec.targets:
+        found = [instance(ctx, target, True), preparation(ctx, target)]
+        found += [load_job(ctx, target, workload, 1) for workload in ctx.spec.workloads]
+        for manifest in found:
+            if manifest is not None and manifest["kind"] != "VirtualMachine":
+                yield manifest["metadata"]["name"], manifest["spec"]["template"]["spec"]
+    for trial in plan.block(ctx.spec, 7, 1).trials:
+        manifest = trial_job(ctx, trial, 1)
+        yield manifest["metadata"]["name"], manifest["spec"]["template"]["spec"]
+
+
+def test_the_same_files_configure_every_target() -> None:
+    first, *others = [config_of(context(kubevirt=kubevirt), target) for target, kubevirt in WAYS]
+    assert all(other == first for other in others)
+
+
+def test_auto_is_kubevirt_where_its_api_is_served_else_qemu() -> None:
+    for served, expected in ((True, TargetRuntime.KUBEVIRT), (False, TargetRuntime.QEMU)):
+        ctx = context(kubevirt=served)
+        assert runtime_of(ctx, ctx.spec.target("vm")) is expected
+        assert runtime_of(ctx, ctx.spec.target("pod")) is TargetRuntime.POD
+
+
+@pytest.mark.parametrize(
+    ("runtime", "expected"),
+    [("KubeVirt", TargetRuntime.KUBEVIRT), ("QEMU", TargetRuntime.QEMU)],
+)
+def test_a_named_runtime_is_used_whatever_the_cluster_serves(
+    runtime: str, expected: TargetRuntime
+) -> None:
+    for served in (True, False):
+        ctx = context(
+            lambda body: body["spec"]["targets"][1]["virtualMachine"].update(runtime=runtime),
+            kubevirt=served,
+        )
+        assert runtime_of(ctx, ctx.spec.target("vm")) is expected
+
+
+@pytest.mark.parametrize(("target", "kubevirt"), WAYS)
+def test_the_service_selects_the_instance_s_pods_and_no_job_s(target: str, kubevirt: bool) -> None:
+    ctx = context(kubevirt=kubevirt)
+    chosen = ctx.spec.target(target)
+    service = next(m for m in foundation(ctx, chosen) if m["kind"] == "Service")
+    wanted = service["spec"]["selector"].items()
+    assert wanted <= instance(ctx, chosen, True)["spec"]["template"]["metadata"]["labels"].items()
+    jobs = [load_job(ctx, chosen, workload, 1) for workload in ctx.spec.workloads]
+    jobs += [disk] if (disk := preparation(ctx, chosen)) else []
+    jobs += [trial_job(ctx, trial, 1) for trial in plan.block(ctx.spec, 7, 1).trials]
+    for job in jobs:
+        assert not wanted <= job["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_pods_pass_pod_security_restricted_but_for_the_disk_job() -> None:
+    for name, pod in pods(context()):
+        if name == "quickstart-disk-vm":
+            continue
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] > 0
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in [*pod.get("initContainers", []), *pod["containers"]]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"drop": ["ALL"]},
+                "readOnlyRootFilesystem": True,
+            }
+
+
+def test_no_pod_has_a_token_or_the_addresses_of_other_services() -> None:
+    for _, pod in pods(context()):
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["enableServiceLinks"] is False
+
+
+def test_volumes_and_mounts_match() -> None:
+    for name, pod in pods(context()):
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        containers = [*pod.get("initContainers", []), *pod["containers"]]
+        mounts = [m for container in containers for m in container["volumeMounts"]]
+        assert {mount["name"] for mount in mounts} == volumes, name
+
+
+@pytest.mark.parametrize("target", ["pod", "vm"])
+@pytest.mark.parametrize("dedicated", [True, False])
+def test_dedicated_cpus_are_a_guaranteed_pod_with_whole_cpus(target: str, dedicated: bool) -> None:
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["resources"].update(cpu=3, dedicatedCPUs=dedicated)
+
+    ctx = context(change)
+    pod = instance(ctx, ctx.spec.target(target), True)["spec"]["template"]["spec"]
+    containers = [*pod["initContainers"], *pod["containers"]]
+    guaranteed = all(
+        container["resources"].get("limits") == container["resources"]["requests"]
+        and container["resources"]["requests"].keys() == {"cpu", "memory"}
+        for container in containers
+    )
+    assert guaranteed is dedicated
+    assert pod["containers"][0]["resources"]["limits"]["cpu"] == "3"
+
+
+def test_dedicated_cpus_in_kubevirt_leave_the_cpus_to_it_and_bound_the_memory() -> None:
+    ctx = context(kubevirt=True)
+    vm = instance(ctx, ctx.spec.target("vm"), True)
+    domain = vm["spec"]["template"]["spec"]["domain"]
+    assert domain["cpu"]["dedicatedCpuPlacement"] is True
+    assert domain["resources"] == {
+        "requests": {"memory": "1024Mi"},
+        "limits": {"memory": "1024Mi"},
+    }
+
+
+def test_the_guest_has_the_pod_s_cpus_and_memory() -> None:
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["resources"].update(cpu=2, memory="1500Mi")
+
+    ctx = context(change)
+    maps = foundation(ctx, ctx.spec.target("vm"))
+    launcher = next(m for m in maps if "launcher.json" in m.get("data", {}))
+    document = json.loads(launcher["data"]["launcher.json"])
+    assert (document["cpus"], document["memoryMiB"]) == (2, 1500)
+    vm = instance(context(change, kubevirt=True), ctx.spec.target("vm"), True)
+    domain = vm["spec"]["template"]["spec"]["domain"]
+    assert domain["cpu"]["cores"] == 2
+    assert domain["memory"] == {"guest": "1500Mi"}
+
+
+def test_memory_as_medium_needs_no_claim_and_no_data_disk() -> None:
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["database"]["storage"] = {"size": "512Mi", "medium": "Memory"}
+
+    for target, kubevirt in WAYS:
+        ctx = context(change, kubevirt=kubevirt)
+        found = foundation(ctx, ctx.spec.target(target))
+        claims = [m["metadata"]["name"] for m in found if m["kind"] == "PersistentVolumeClaim"]
+        assert "quickstart-vm-data" not in claims
+        assert "quickstart-pod-data" not in claims
+        agent = json.loads(config_of(ctx, target)["agent.json"])
+        assert agent["dataTmpfs"] == {"sizeBytes": 512 * 2**20}
+
+
+def test_a_disk_image_fits_its_volume() -> None:
+    ctx = context()
+    found = foundation(ctx, ctx.spec.target("vm"))
+    launcher = next(m for m in found if "launcher.json" in m.get("data", {}))
+    data = json.loads(launcher["data"]["launcher.json"])["disks"][1]
+    assert data["serial"] == "data"
+    assert 0.9 * 2**31 < data["sizeBytes"] < 0.95 * 2**31
+    assert data["sizeBytes"] % 2**20 == 0
+    root = next(m for m in found if m["metadata"]["name"] == "quickstart-vm-root")
+    assert root["spec"]["resources"]["requests"]["storage"] == "4358Mi"
+
+
+def test_drivers_reach_the_database_by_the_service_and_take_the_password_from_a_file() -> None:
+    ctx = context()
+    for trial in plan.block(ctx.spec, 7, 1).trials:
+        arguments = trial_job(ctx, trial, 1)["spec"]["template"]["spec"]["containers"][0]["args"]
+        options = dict(zip(arguments[2::2], arguments[3::2], strict=True))
+        service = f"quickstart-{trial.target}"
+        assert options["--url"] == f"postgres://dbbench@{service}:5432/dbbench"
+        assert options["--agent"] == f"http://{service}:9590"
+        assert options["--password-file"] == "/dbbench/secret/password"
+        assert options["--seed"] == str(trial.seed)
+
+
+def test_every_target_is_loaded_from_the_same_seed() -> None:
+    ctx = context()
+    workload = ctx.spec.workloads[0]
+    arguments = [
+        load_job(ctx, target, workload, 1)["spec"]["template"]["spec"]["containers"][0]["args"]
+        for target in ctx.spec.targets
+    ]
+    seeds = {args[args.index("--seed") + 1] for args in arguments}
+    assert seeds == {"7"}
+
+
+def test_jobs_end_at_the_time_limits_of_the_spec() -> None:
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["timeouts"] = {"load": "1h", "trial": "90s", "disk": "2m"}
+
+    ctx = context(change)
+    target = ctx.spec.target("vm")
+    disk = preparation(ctx, target)
+    assert disk is not None
+    assert disk["spec"]["activeDeadlineSeconds"] == 120
+    load = load_job(ctx, target, ctx.spec.workloads[0], 1)
+    assert load["spec"]["activeDeadlineSeconds"] == 3600
+    trial = plan.block(ctx.spec, 7, 1).trials[0]
+    assert trial_job(ctx, trial, 1)["spec"]["activeDeadlineSeconds"] == 90

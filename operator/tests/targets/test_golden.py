@@ -1,0 +1,93 @@
+"""Every manifest that is built, held against a file.
+
+After a change that is meant: `pytest tests/targets --update-golden`, then read the diff.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dbbench import plan
+from dbbench.targets import (
+    Context,
+    Manifest,
+    foundation,
+    instance,
+    load_job,
+    preparation,
+    secret,
+    trial_job,
+)
+
+from .conftest import context
+
+Golden = Callable[[str, list[Manifest]], None]
+
+
+def everything(ctx: Context, target: str) -> list[Manifest]:
+    chosen = ctx.spec.target(target)
+    found = foundation(ctx, chosen)
+    disk = preparation(ctx, chosen)
+    return [*found, *([disk] if disk else []), instance(ctx, chosen, True)]
+
+
+def memory(body: dict[str, Any]) -> None:
+    body["spec"]["database"]["storage"] = {"size": "512Mi", "medium": "Memory"}
+
+
+def shared_cpus(body: dict[str, Any]) -> None:
+    body["spec"]["resources"]["dedicatedCPUs"] = False
+
+
+def named_class(body: dict[str, Any]) -> None:
+    body["spec"]["targets"][0]["pod"] = {"runtimeClassName": "kata"}
+    body["spec"]["database"]["storage"]["storageClassName"] = "fast"
+    body["spec"]["placement"]["database"]["tolerations"] = [
+        {"key": "bench", "operator": "Exists", "effect": "NoSchedule"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "target", "kubevirt", "change"),
+    [
+        ("pod", "pod", False, None),
+        ("pod-memory", "pod", False, memory),
+        ("pod-shared-cpus", "pod", False, shared_cpus),
+        ("pod-runtime-class", "pod", False, named_class),
+        ("qemu", "vm", False, None),
+        ("qemu-memory", "vm", False, memory),
+        ("qemu-shared-cpus", "vm", False, shared_cpus),
+        ("qemu-storage-class", "vm", False, named_class),
+        ("kubevirt", "vm", True, None),
+        ("kubevirt-memory", "vm", True, memory),
+        ("kubevirt-shared-cpus", "vm", True, shared_cpus),
+        ("kubevirt-storage-class", "vm", True, named_class),
+    ],
+)
+def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: Any) -> None:
+    golden(case, everything(context(change, kubevirt=kubevirt), target))
+
+
+def test_stopped_instances(golden: Golden) -> None:
+    manifests = [
+        instance(context(kubevirt=kubevirt), context().spec.target(target), False)
+        for target, kubevirt in (("pod", False), ("vm", False), ("vm", True))
+    ]
+    golden("stopped", manifests)
+
+
+def test_credentials(golden: Golden) -> None:
+    golden("credentials", [secret(context(), "a password")])
+
+
+def test_load_jobs(golden: Golden) -> None:
+    ctx = context()
+    target = ctx.spec.target("vm")
+    golden("load", [load_job(ctx, target, workload, 1) for workload in ctx.spec.workloads])
+
+
+def test_trial_jobs(golden: Golden) -> None:
+    ctx = context()
+    trials = plan.block(ctx.spec, 7, 2).trials
+    golden("trial", [trial_job(ctx, trial, 3) for trial in trials if trial.target == "vm"])
