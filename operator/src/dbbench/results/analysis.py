@@ -171,29 +171,17 @@ def analyse(
     )
 
 
-def worst_slowdown(analysis: Analysis) -> str:
-    """The greatest slowdown of a primary metric, such as `vm/orders +135.2%`; empty when none.
-
-    Emulation is named in the same breath: this text stands alone in a column of kubectl.
-    """
-    if not analysis.primary:
-        return ""
-    worst = max(analysis.primary, key=lambda found: found.slowdown.relative)
-    text = f"{worst.slowdown.target}/{worst.cell.workload} {worst.slowdown.relative:+.1%}"
-    return f"{text} (emulated)" if worst.emulated else text
-
-
 def decimal(value: float) -> str:
     """A number as status shows it: up to six significant digits."""
     return f"{value:.6g}"
 
 
 def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """One record for each trial, in the order of trials: the last measured attempt."""
-    latest: dict[str, TrialRecord] = {}
+    """One record for each trial, in the order of blocks: the last measured attempt."""
+    latest: dict[tuple[int, str, str, str], TrialRecord] = {}
     for record in sorted(records, key=lambda record: (record.block, record.trial, record.attempt)):
         if record.outcome is Outcome.MEASURED:
-            latest[record.trial] = record
+            latest[record.block, record.target, record.workload, record.cell] = record
     return list(latest.values())
 
 

@@ -8,6 +8,7 @@ so that a crash between two writes cannot lose one.
 import base64
 import binascii
 import gzip
+import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -19,10 +20,11 @@ from dbbench.results.record import LoadRecord, Record, RecordError, TrialRecord,
 LIMIT_BYTES = 900 * 1024
 """Largest sum of keys and base64 values of one ConfigMap; the rest of 1 MiB is for metadata."""
 
+_LONGEST_PREFIX = 220
+
 CONTENT_LABEL = "dbbench.io/content"
 CONTENT_TRIALS = "trials"
 CONTENT_LOADS = "loads"
-CONTENT_RESULTS = "results"
 
 
 class RecordTooLarge(ValueError):  # noqa: N818 - says what is wrong better than ...Error
@@ -40,17 +42,12 @@ class StoredRecords:
 
 def block_config_map(benchmark: str, block: int) -> str:
     """Name of the first ConfigMap of a block's records."""
-    return f"{benchmark}-block-{block:03d}"
+    return f"{_shortened(benchmark)}-block-{block:03d}"
 
 
 def loads_config_map(benchmark: str) -> str:
     """Name of the first ConfigMap of the load records."""
-    return f"{benchmark}-loads"
-
-
-def results_config_map(benchmark: str) -> str:
-    """Name of the ConfigMap with summary.json, summary.csv and report.md."""
-    return f"{benchmark}-results"
+    return f"{_shortened(benchmark)}-loads"
 
 
 def config_map_of(benchmark: str, record: Record) -> str:
@@ -145,6 +142,14 @@ def read(config_maps: Iterable[Mapping[str, str]]) -> StoredRecords:
         tuple(sorted(loads.values(), key=record_key)),
         damaged,
     )
+
+
+def _shortened(benchmark: str) -> str:
+    """The name itself, unless the names made of it would pass the 253 characters of an object."""
+    if len(benchmark) <= _LONGEST_PREFIX:
+        return benchmark
+    digest = hashlib.sha256(benchmark.encode()).hexdigest()[:8]
+    return f"{benchmark[: _LONGEST_PREFIX - 9].rstrip('-.')}-{digest}"
 
 
 def _size(binary_data: Mapping[str, str]) -> int:

@@ -1,0 +1,55 @@
+"""The answer in one sentence: how much slower, for which workload, and how sure. No I/O."""
+
+from collections.abc import Sequence
+
+from dbbench import stats
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.status import Verdict
+from dbbench.results.analysis import Analysis, MetricComparison
+from dbbench.results.figures import interval, percent
+
+
+def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
+    """For every target that could be compared, its slowdown in every cell."""
+    clauses = []
+    for target in spec.targets:
+        found = [one for one in analysis.primary if one.slowdown.target == target.name]
+        if found:
+            clauses.append(f"{target.name} is {_listed([_finding(one) for one in found])}")
+    if not clauses:
+        return "Nothing has been compared: no block has a valid trial on two targets."
+    text = f"Compared with {spec.baseline}, {'; '.join(clauses)}"
+    if analysis.emulated_targets:
+        emulated = _listed(sorted(analysis.emulated_targets))
+        return (
+            f"{text}; but {emulated} ran under software emulation, so these figures say nothing "
+            "about hardware virtualization."
+        )
+    return f"{text}."
+
+
+def _finding(found: MetricComparison) -> str:
+    slowdown, where = found.slowdown, found.cell.key
+    if slowdown.interval is None:
+        return (
+            f"{_comparative(slowdown.relative)} for {where} "
+            "(one block, therefore without a confidence interval)"
+        )
+    bounds = f"{stats.CONFIDENCE:.0%} interval {interval(slowdown.interval)}"
+    if slowdown.verdict is Verdict.EQUIVALENT:
+        return f"the same within {stats.MARGIN * 100:g} % for {where} ({bounds})"
+    if slowdown.verdict is Verdict.INCONCLUSIVE:
+        return f"not distinguishable for {where} ({percent(slowdown.relative)}, {bounds})"
+    return f"{_comparative(slowdown.relative)} for {where} ({bounds})"
+
+
+def _comparative(relative: float) -> str:
+    if relative < 0:
+        return f"faster (slowdown {percent(relative)})"
+    return f"{percent(relative).removeprefix('+')} slower"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,148 @@
+"""The ConfigMap `<benchmark>-results`: summary.json, summary.csv and report.md. No I/O."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dbbench.results.markdown import to_markdown
+from dbbench.results.storage import LIMIT_BYTES
+from dbbench.results.summary import Document, summary
+
+__all__ = ["results_data", "summary", "to_csv", "to_json", "to_markdown"]
+
+SUMMARY_JSON = "summary.json"
+SUMMARY_CSV = "summary.csv"
+REPORT = "report.md"
+
+_COLUMNS = (
+    "level",
+    "workload",
+    "cell",
+    "target",
+    "name",
+    "unit",
+    "baseline_value",
+    "target_value",
+    "slowdown",
+    "interval_low",
+    "interval_high",
+    "verdict",
+    "blocks",
+    "emulated",
+)
+
+# What is left out first when the documents would not fit into a ConfigMap. All of it can be
+# computed again from the records.
+_DISPENSABLE = ("operations", "queries")
+_LONGEST_NOT_MEASURED = 100
+
+
+def results_data(document: Document) -> dict[str, str]:
+    """`data` of the ConfigMap, from a summary.
+
+    What does not fit into a ConfigMap is left out part by part, and named in `omitted`.
+    """
+    fitting = dict(document)
+    data = _rendered(fitting)
+    if _size(data) > LIMIT_BYTES:
+        trials = dict(fitting["trials"])
+        trials["notMeasured"] = trials["notMeasured"][:_LONGEST_NOT_MEASURED]
+        fitting |= {"trials": trials, "omitted": [*fitting["omitted"], "trials.notMeasured"]}
+        data = _rendered(fitting)
+    for part in _DISPENSABLE:
+        if _size(data) <= LIMIT_BYTES:
+            break
+        fitting |= {part: [], "omitted": [*fitting["omitted"], part]}
+        data = _rendered(fitting)
+    return data
+
+
+def to_json(document: Document) -> str:
+    """The summary as text, indented, ending in a newline."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_csv(document: Document) -> str:
+    """Every comparison as a row: of metrics, of queries, and of latency quantiles."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for found in document["comparisons"]:
+        writer.writerow(_row("metric", found["metric"], found) | {"emulated": found["emulated"]})
+    emulated = {
+        (found["workload"], found["cell"], found["target"]): found["emulated"]
+        for found in document["comparisons"]
+    }
+    for found in document["queries"]:
+        row = _row("query", found["query"], found)
+        writer.writerow(row | {"emulated": emulated[_place(found)]})
+    for row in latency_rows(document):
+        writer.writerow(row | {"emulated": emulated[_place(row)]})
+    return text.getvalue()
+
+
+def latency_rows(document: Document) -> list[Document]:
+    """Quantiles of operations on each target beside the baseline's, in seconds."""
+    baseline = {
+        (found["workload"], found["cell"], found["operation"]): found["latencySeconds"]
+        for found in document["operations"]
+        if found["target"] == document["baseline"]
+    }
+    rows = []
+    for found in document["operations"]:
+        before = baseline.get((found["workload"], found["cell"], found["operation"]))
+        after = found["latencySeconds"]
+        if found["target"] == document["baseline"] or not before or not after:
+            continue
+        rows += [
+            {
+                "level": "latency",
+                "workload": found["workload"],
+                "cell": found["cell"],
+                "target": found["target"],
+                "name": f"{found['operation']} {quantile}",
+                "unit": "seconds",
+                "baseline_value": before[quantile],
+                "target_value": after[quantile],
+                "slowdown": after[quantile] / before[quantile] - 1 if before[quantile] else None,
+            }
+            for quantile in ("p50", "p95", "p99", "p999")
+        ]
+    return rows
+
+
+def _row(level: str, name: str, found: Mapping[str, Any]) -> Document:
+    interval = found["interval"] or {}
+    return {
+        "level": level,
+        "workload": found["workload"],
+        "cell": found["cell"],
+        "target": found["target"],
+        "name": name,
+        "unit": found["unit"],
+        "baseline_value": found["baselineValue"],
+        "target_value": found["targetValue"],
+        "slowdown": found["slowdown"],
+        "interval_low": interval.get("low"),
+        "interval_high": interval.get("high"),
+        "verdict": found["verdict"],
+        "blocks": found["blocks"],
+    }
+
+
+def _place(found: Mapping[str, Any]) -> tuple[str, str, str]:
+    return found["workload"], found["cell"], found["target"]
+
+
+def _rendered(document: Document) -> dict[str, str]:
+    return {
+        SUMMARY_JSON: to_json(document),
+        SUMMARY_CSV: to_csv(document),
+        REPORT: to_markdown(document),
+    }
+
+
+def _size(data: Mapping[str, str]) -> int:
+    return sum(len(key) + len(text.encode()) for key, text in data.items())

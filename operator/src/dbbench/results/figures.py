@@ -1,0 +1,49 @@
+"""How numbers are written for people: values, slowdowns and intervals. No I/O."""
+
+import math
+
+_SIGNS = {"seconds": " s", "per_second": " /s", "per_minute": " /min"}
+
+
+def value(number: float) -> str:
+    """Five significant digits, and never an integer digit less: `14.19`, `0.00051234`, `371885`."""
+    if number == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(number)))
+    if not -7 < magnitude < 16:
+        return f"{number:.5g}"
+    text = f"{number:.{max(4 - magnitude, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def quantity(number: float, unit: str) -> str:
+    """A value with its unit: `14.19 s`, `371885 /s`."""
+    return value(number) + _SIGNS[unit]
+
+
+def percent(ratio: float) -> str:
+    """A slowdown or a bound of one: `+7.82 %`; 0.0782 is 7.82 %."""
+    return f"{signed(ratio * 100)} %"
+
+
+def interval(bounds: tuple[float, float] | None) -> str:
+    """An interval of slowdowns: `+6.90 % to +8.75 %`; a dash when there is none."""
+    if bounds is None:
+        return "-"
+    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+
+
+def share(ratio: float) -> str:
+    """A share of a whole: `12.3 %`."""
+    return f"{ratio * 100:.1f} %"
+
+
+def signed(number: float) -> str:
+    """Two decimals and a sign, but no sign on zero; `+1.2e+09` when that would be too long."""
+    text = f"{number:+.2f}" if abs(number) < 1e7 else f"{number:+.1e}"
+    return text[1:] if float(text) == 0 else text
+
+
+def milliseconds(seconds: float) -> str:
+    """A latency: `5.167 ms`, to the three significant digits and one that a histogram has."""
+    return f"{value(float(f'{seconds * 1000:.4g}'))} ms"

@@ -1,0 +1,327 @@
+"""report.md: the answer, the slowdown tables, and what they rest on. No I/O."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dbbench.results.figures import interval, milliseconds, percent, quantity, share
+
+Document = Mapping[str, Any]
+
+_QUANTILES = ("p50", "p95", "p99")
+
+
+def to_markdown(document: Document) -> str:
+    """The report of a summary, as GitHub-flavoured Markdown."""
+    sections = [
+        [f"# {document['benchmark']['name']}", "", document["answer"]],
+        _emulation(document),
+        _slowdowns(document),
+        _aggregates(document),
+        _gates(document),
+        _queries(document),
+        _latencies(document),
+        _errors(document),
+        _trials(document),
+        _fairness(document),
+        _environment(document),
+        _method(document),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _emulation(document: Document) -> list[str]:
+    if not document["emulatedTargets"]:
+        return []
+    names = ", ".join(document["emulatedTargets"])
+    return [
+        f"> **Emulated: not representative.** {names} ran under software emulation (TCG): the node "
+        "has no hardware virtualization. The figures show that everything works; they do not show "
+        "what a virtual machine costs."
+    ]
+
+
+def _slowdowns(document: Document) -> list[str]:
+    rows = [
+        [
+            _where(found),
+            _target(found["target"], found["emulated"]),
+            found["metric"],
+            quantity(found["baselineValue"], found["unit"]),
+            quantity(found["targetValue"], found["unit"]),
+            f"**{percent(found['slowdown'])}**",
+            interval(_bounds(found)),
+            found["verdict"],
+            str(found["blocks"]),
+        ]
+        for found in document["comparisons"]
+    ]
+    if not rows:
+        return []
+    header = [
+        "workload",
+        "target",
+        "metric",
+        document["baseline"],
+        "target's value",
+        "slowdown",
+        f"{document['confidence']:.0%} interval",
+        "verdict",
+        "blocks",
+    ]
+    return ["## Slowdown", "", *_table(header, rows, left=3)]
+
+
+def _aggregates(document: Document) -> list[str]:
+    rows = [
+        [
+            _where(found),
+            _target(found["target"], found["emulated"]),
+            percent(found["aggregates"]["meanOfSlowdowns"]),
+            percent(found["aggregates"]["slowdownOfTotal"]),
+            percent(found["aggregates"]["geometricMean"]),
+        ]
+        for found in document["comparisons"]
+        if found["primary"] and found["aggregates"]
+    ]
+    if not rows:
+        return []
+    header = ["workload", "target", "mean of slowdowns", "slowdown of total", "geometric mean"]
+    return [
+        "## Queries together",
+        "",
+        "Three aggregates of the slowdowns of single queries. They answer different questions and "
+        "can differ in sign.",
+        "",
+        *_table(header, rows, left=2),
+    ]
+
+
+def _gates(document: Document) -> list[str]:
+    words = {True: "passed", False: "**missed**", None: "not evaluated"}
+    rows = [
+        [
+            gate["workload"],
+            gate["target"],
+            f"{gate['limit'] * 100:g} %",
+            "-" if gate["slowdown"] is None else percent(gate["slowdown"]),
+            words[gate["passed"]],
+        ]
+        for gate in document["gates"]
+    ]
+    if not rows:
+        return []
+    header = ["workload", "target", "limit", "slowdown", "gate"]
+    return ["## Gates", "", *_table(header, rows, left=2)]
+
+
+def _queries(document: Document) -> list[str]:
+    lines: list[str] = []
+    groups: dict[tuple[str, str], list[Document]] = {}
+    for found in document["queries"]:
+        groups.setdefault((_where(found), found["target"]), []).append(found)
+    for (workload, target), group in groups.items():
+        rows = [
+            [
+                found["query"],
+                quantity(found["baselineValue"], found["unit"]),
+                quantity(found["targetValue"], found["unit"]),
+                quantity(found["absolute"], found["unit"]),
+                percent(found["slowdown"]),
+                interval(_bounds(found)),
+                found["verdict"],
+                share(found["shareOfBaseline"]),
+                percent(found["contribution"]),
+            ]
+            for found in group
+        ]
+        header = [
+            "query",
+            document["baseline"],
+            target,
+            "difference",
+            "slowdown",
+            f"{document['confidence']:.0%} interval",
+            "verdict",
+            "share of total",
+            "contribution",
+        ]
+        emulated = " (emulated)" if target in document["emulatedTargets"] else ""
+        lines += ["", f"### {workload}: {target}{emulated}", "", *_table(header, rows, left=1)]
+    if not lines:
+        return []
+    return [
+        "## Query by query",
+        "",
+        "Share of total: of the baseline's total runtime. Contribution: the query's part of the "
+        "slowdown of the total.",
+        *lines,
+    ]
+
+
+def _latencies(document: Document) -> list[str]:
+    baseline = {
+        (found["workload"], found["cell"], found["operation"]): found["latencySeconds"]
+        for found in document["operations"]
+        if found["target"] == document["baseline"]
+    }
+    rows = []
+    for found in document["operations"]:
+        if found["target"] == document["baseline"] or not found["latencySeconds"]:
+            continue
+        before = baseline.get((found["workload"], found["cell"], found["operation"]))
+        # A query's latencies are its few runtimes: the table of queries says it better.
+        if not before or found["latencySeconds"]["count"] < 100:
+            continue
+        emulated = found["target"] in document["emulatedTargets"]
+        rows.append(
+            [
+                _where(found),
+                _target(found["target"], emulated),
+                found["operation"],
+                *(
+                    _before_after(before[name], found["latencySeconds"][name])
+                    for name in _QUANTILES
+                ),
+            ]
+        )
+    if not rows:
+        return []
+    return [
+        "## Latency",
+        "",
+        f"Of all measured trials together: {document['baseline']} -> target.",
+        "",
+        *_table(["workload", "target", "operation", *_QUANTILES], rows, left=3),
+    ]
+
+
+def _before_after(before: float, after: float) -> str:
+    text = f"{milliseconds(before)} -> {milliseconds(after)}"
+    return f"{text} ({percent(after / before - 1)})" if before else text
+
+
+def _errors(document: Document) -> list[str]:
+    rows = [
+        [
+            _where(found),
+            found["target"],
+            found["operation"],
+            str(found["counts"]["ok"]),
+            str(found["counts"]["expectedFailure"]),
+            str(found["counts"]["error"]),
+            ", ".join(f"{kind}: {count}" for kind, count in found["errors"].items()) or "-",
+        ]
+        for found in document["operations"]
+        if found["counts"]["expectedFailure"] or found["counts"]["error"]
+    ]
+    if not rows:
+        return []
+    header = ["workload", "target", "operation", "ok", "expected failures", "errors", "by class"]
+    return ["## Failures of operations", "", *_table(header, rows, left=3)]
+
+
+def _trials(document: Document) -> list[str]:
+    trials = document["trials"]
+    rows = [
+        [counts["target"], *(str(counts[name]) for name in ("measured", "invalid", "failed"))]
+        for counts in trials["counts"]
+    ]
+    lines = ["## Trials", "", *_table(["target", "measured", "invalid", "failed"], rows, left=1)]
+    listed = [
+        f"- {entry['trial']}, attempt {entry['attempt']}: {entry['outcome']} "
+        f"({entry['reason']}). {entry['message']}"
+        for entry in trials["notMeasured"]
+    ] + [
+        f"- {entry['trial']}, attempt {entry['attempt']}: measured, but of no use: "
+        f"{entry['reason']}."
+        for entry in trials["unusable"]
+    ]
+    if listed:
+        lines += ["", "Not used:", "", *listed]
+    return lines
+
+
+def _fairness(document: Document) -> list[str]:
+    return ["## Fairness", "", document["fairness"]] if document["fairness"] else []
+
+
+def _environment(document: Document) -> list[str]:
+    environment = document["environment"]
+    if not environment:
+        return []
+    names = {
+        "databaseNode": "node of the database",
+        "driverNode": "node of the driver",
+        "cpuModel": "CPU",
+        "nodeKernel": "kernel of the node",
+        "containerRuntime": "container runtime",
+        "kubernetesVersion": "Kubernetes",
+    }
+    rows = [[text, environment[key]] for key, text in names.items() if environment.get(key)]
+    columns = {
+        "runtime": "runtime",
+        "kernel": "kernel",
+        "hypervisor": "hypervisor",
+        "serverVersion": "server",
+        "serverDigest": "server's digest",
+        "imageDigest": "image",
+        "cpusAllowed": "CPUs",
+    }
+    lines = ["## Environment", "", *_table(["what", "value"], rows, left=2)]
+    targets = [
+        [
+            _target(target["name"], target.get("emulated", False)),
+            *(target.get(key) or "-" for key in columns),
+        ]
+        for target in environment.get("targets") or []
+    ]
+    if targets:
+        lines += ["", *_table(["target", *columns.values()], targets, left=8)]
+    return lines
+
+
+def _method(document: Document) -> list[str]:
+    spec = document["spec"]
+    resources = spec["resources"]
+    lines = [
+        "## How to repeat it",
+        "",
+        f"- database: {spec['database']['engine']}, image {spec['database']['image']}",
+        f"- resources of each target: {resources['cpu']} CPU, {resources['memory']} memory",
+        f"- seed of the plan: {document['seed']}",
+        f"- dbbench {document['dbbench']}; the whole spec is in summary.json, under `spec`",
+        "",
+        "Slowdown is target / baseline - 1 for times and baseline / target - 1 for throughput, "
+        "from the mean of log ratios over blocks, with Student's t interval. Equivalent: the whole "
+        f"interval lies within ±{document['equivalenceMargin'] * 100:g} %.",
+    ]
+    if document["omitted"]:
+        lines += ["", f"Left out, for size: {', '.join(document['omitted'])}."]
+    return lines
+
+
+def _where(found: Document) -> str:
+    return f"{found['workload']}/{found['cell']}" if found["cell"] else str(found["workload"])
+
+
+def _target(name: str, emulated: bool) -> str:
+    return f"{name} (emulated)" if emulated else name
+
+
+def _bounds(found: Document) -> tuple[float, float] | None:
+    bounds = found["interval"]
+    return (bounds["low"], bounds["high"]) if bounds else None
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> list[str]:
+    """A table whose first `left` columns are texts, and the others figures."""
+    rules = [":--" if column < left else "--:" for column in range(len(header))]
+    return [
+        f"| {' | '.join(header)} |",
+        f"|{'|'.join(rules)}|",
+        *(f"| {' | '.join(_escaped(text) for text in row)} |" for row in rows),
+    ]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,180 @@
+"""summary.json: all results of a benchmark as one document. No I/O.
+
+The layout is in docs/reference/results.md; `schemaVersion` counts its incompatible changes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dbbench import __version__, stats
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.status import Environment
+from dbbench.plan import plan_seed
+from dbbench.results.analysis import (
+    Analysis,
+    MetricComparison,
+    OperationFigures,
+    QueryComparison,
+)
+from dbbench.results.answer import answer
+from dbbench.results.gates import gates
+from dbbench.results.record import Outcome, TrialRecord
+from dbbench.stats import Slowdown
+
+SCHEMA_VERSION = 1
+
+Document = dict[str, Any]
+
+
+def summary(
+    benchmark: DBBenchmark,
+    analysis: Analysis,
+    records: Sequence[TrialRecord],
+    environment: Environment | None,
+    *,
+    fairness: str = "",
+) -> Document:
+    """The document, JSON-compatible. It depends on the arguments alone: no clock, no host.
+
+    `fairness` is what was found out about differences between the targets' conditions.
+    """
+    spec = benchmark.spec
+    return {
+        "kind": "Summary",
+        "schemaVersion": SCHEMA_VERSION,
+        "dbbench": __version__,
+        "benchmark": {
+            "name": benchmark.metadata.name,
+            "namespace": benchmark.metadata.namespace,
+            "uid": benchmark.metadata.uid,
+        },
+        "answer": answer(spec, analysis),
+        "baseline": spec.baseline,
+        "representative": not analysis.emulated_targets,
+        "emulatedTargets": sorted(analysis.emulated_targets),
+        "confidence": stats.CONFIDENCE,
+        "equivalenceMargin": stats.MARGIN,
+        "seed": plan_seed(spec, benchmark.metadata.uid),
+        "comparisons": [_metric(found) for found in analysis.metrics],
+        "queries": [_query(found) for found in analysis.queries],
+        "operations": [_operation(found) for found in analysis.operations],
+        "gates": [
+            {
+                "workload": gate.workload,
+                "target": gate.target,
+                "limit": gate.limit,
+                "slowdown": gate.slowdown,
+                "passed": gate.passed,
+            }
+            for gate in gates(spec, analysis)
+        ],
+        "trials": _trials(analysis, records),
+        "fairness": fairness,
+        "environment": environment.document() if environment else None,
+        "spec": spec.document(),
+        "omitted": [],
+    }
+
+
+def _metric(found: MetricComparison) -> Document:
+    aggregates = None
+    if found.aggregates is not None:
+        aggregates = {
+            "meanOfSlowdowns": found.aggregates.mean_of_slowdowns,
+            "slowdownOfTotal": found.aggregates.slowdown_of_total,
+            "geometricMean": found.aggregates.geometric_mean,
+        }
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.slowdown.target,
+        "metric": found.metric,
+        "primary": found.primary,
+        **_slowdown(found.slowdown),
+        "emulated": found.emulated,
+        "aggregates": aggregates,
+    }
+
+
+def _query(found: QueryComparison) -> Document:
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.slowdown.target,
+        "query": found.slowdown.cell,
+        **_slowdown(found.slowdown),
+        "shareOfBaseline": found.share_of_baseline,
+        "contribution": found.contribution,
+    }
+
+
+def _slowdown(slowdown: Slowdown) -> Document:
+    interval = None
+    if slowdown.interval is not None:
+        interval = {"low": slowdown.interval[0], "high": slowdown.interval[1]}
+    return {
+        "unit": slowdown.unit.value,
+        "baselineValue": slowdown.baseline_value,
+        "targetValue": slowdown.target_value,
+        "absolute": slowdown.absolute,
+        "slowdown": slowdown.relative,
+        "interval": interval,
+        "verdict": slowdown.verdict.value,
+        "blocks": slowdown.trials,
+    }
+
+
+def _operation(found: OperationFigures) -> Document:
+    latency = None
+    if found.latency is not None:
+        latency = {
+            "count": found.latency.count,
+            "mean": found.latency.mean,
+            "p50": found.latency.p50,
+            "p95": found.latency.p95,
+            "p99": found.latency.p99,
+            "p999": found.latency.p999,
+            "max": found.latency.maximum,
+        }
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.target,
+        "operation": found.operation,
+        "counts": {
+            "ok": found.ok,
+            "expectedFailure": found.expected_failures,
+            "error": found.failed,
+        },
+        "errors": dict(found.errors),
+        "latencySeconds": latency,
+    }
+
+
+def _trials(analysis: Analysis, records: Sequence[TrialRecord]) -> Document:
+    return {
+        "counts": [
+            {
+                "target": counts.target,
+                "measured": counts.measured,
+                "invalid": counts.invalid,
+                "failed": counts.failed,
+            }
+            for counts in analysis.counts
+        ],
+        "notMeasured": [
+            {
+                "trial": record.trial,
+                "attempt": record.attempt,
+                "outcome": record.outcome.value,
+                "reason": record.reason,
+                "message": record.message,
+            }
+            for record in sorted(records, key=lambda record: (record.trial, record.attempt))
+            if record.outcome is not Outcome.MEASURED
+        ],
+        "unusable": [
+            {"trial": entry.trial, "attempt": entry.attempt, "reason": entry.reason}
+            for entry in analysis.unusable
+        ],
+    }
