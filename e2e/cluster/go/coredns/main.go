@@ -23,10 +23,11 @@ import (
 )
 
 func main() {
-	// The order in which a query passes the plugins; CoreDNS takes it from here, not from the Corefile.
+	// The order in which a query passes the plugins; CoreDNS takes it from here, not from the
+	// Corefile. Unlike in the stock order, template comes after kubernetes: it answers the rest.
 	dnsserver.Directives = []string{
 		"reload", "bufsize", "ready", "health", "prometheus", "errors", "log", "loadbalance",
-		"cache", "template", "hosts", "kubernetes", "loop", "forward",
+		"cache", "hosts", "kubernetes", "template", "loop", "forward",
 	}
 	coremain.Run()
 }
