@@ -156,20 +156,6 @@ def test_the_guest_has_the_pod_s_cpus_and_memory() -> None:
     assert domain["memory"] == {"guest": "1500Mi"}
 
 
-def test_memory_as_medium_needs_no_claim_and_no_data_disk() -> None:
-    def change(body: dict[str, Any]) -> None:
-        body["spec"]["database"]["storage"] = {"size": "512Mi", "medium": "Memory"}
-
-    for target, kubevirt in WAYS:
-        ctx = context(change, kubevirt=kubevirt)
-        found = foundation(ctx, ctx.spec.target(target))
-        claims = [m["metadata"]["name"] for m in found if m["kind"] == "PersistentVolumeClaim"]
-        assert "quickstart-vm-data" not in claims
-        assert "quickstart-pod-data" not in claims
-        agent = json.loads(config_of(ctx, target)["agent.json"])
-        assert agent["dataTmpfs"] == {"sizeBytes": 512 * 2**20}
-
-
 def test_a_disk_image_fits_its_volume() -> None:
     ctx = context()
     found = foundation(ctx, ctx.spec.target("vm"))

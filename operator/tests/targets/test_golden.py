@@ -32,10 +32,6 @@ def everything(ctx: Context, target: str) -> list[Manifest]:
     return [*found, *([disk] if disk else []), instance(ctx, chosen, True)]
 
 
-def memory(body: dict[str, Any]) -> None:
-    body["spec"]["database"]["storage"] = {"size": "512Mi", "medium": "Memory"}
-
-
 def shared_cpus(body: dict[str, Any]) -> None:
     body["spec"]["resources"]["dedicatedCPUs"] = False
 
@@ -52,15 +48,12 @@ def named_class(body: dict[str, Any]) -> None:
     ("case", "target", "kubevirt", "change"),
     [
         ("pod", "pod", False, None),
-        ("pod-memory", "pod", False, memory),
         ("pod-shared-cpus", "pod", False, shared_cpus),
         ("pod-runtime-class", "pod", False, named_class),
         ("qemu", "vm", False, None),
-        ("qemu-memory", "vm", False, memory),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),
         ("kubevirt", "vm", True, None),
-        ("kubevirt-memory", "vm", True, memory),
         ("kubevirt-shared-cpus", "vm", True, shared_cpus),
         ("kubevirt-storage-class", "vm", True, named_class),
     ],

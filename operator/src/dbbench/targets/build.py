@@ -28,15 +28,16 @@ def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
 
 def foundation(ctx: Context, target: Target) -> list[Manifest]:
     """What stays while the target is started and stopped: Service, ConfigMaps, claims."""
-    found = [service(ctx, target), config.config_map(ctx, target)]
-    data = volumes.data_claim(ctx, target)
-    if data is not None:
-        found.append(data)
+    found = [
+        service(ctx, target),
+        config.config_map(ctx, target),
+        volumes.data_claim(ctx, target),
+    ]
     machine = target.virtual_machine
     if machine is not None:
         found.append(volumes.root_claim(ctx, target, machine))
         if runtime_of(ctx, target) is TargetRuntime.QEMU:
-            found.append(config.launcher_config_map(ctx, target, machine))
+            found.append(config.launcher_config_map(ctx, target))
     return found
 
 

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from dbbench.api.quantities import quantity
-from dbbench.api.spec import StorageMedium, Target, VirtualMachineTarget
+from dbbench.api.spec import Target
 from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
@@ -32,7 +31,7 @@ POWERDOWN_SECONDS = 90
 def agent_document(ctx: Context) -> dict[str, Any]:
     """agent.json: how the database is started, watched and stopped; the same in every target."""
     engine, database = ctx.engine, ctx.spec.database
-    document: dict[str, Any] = {
+    return {
         "version": 1,
         "listen": f"0.0.0.0:{AGENT_PORT}",
         "command": list(engine.command(database)),
@@ -44,25 +43,11 @@ def agent_document(ctx: Context) -> dict[str, Any]:
         "stopSignal": engine.stop_signal,
         "stopGraceSeconds": engine.stop_grace_seconds,
     }
-    if database.storage.medium is StorageMedium.MEMORY:
-        # A guest has no data disk then, and mounts a tmpfs of this size, charged to its memory as
-        # the pod's memory-backed volume is charged to the pod's.
-        document["dataTmpfs"] = {"sizeBytes": quantity(database.storage.size)}
-    return document
 
 
-def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, Any]:
+def launcher_document(ctx: Context) -> dict[str, Any]:
     """launcher.json: the virtual machine that QEMU in a pod makes."""
     spec = ctx.spec
-    disks: list[dict[str, Any]] = [{"serial": "root", "file": f"{ROOT}/disk.img"}]
-    if spec.database.storage.medium is StorageMedium.DISK:
-        disks.append(
-            {
-                "serial": "data",
-                "file": f"{DATA}/disk.img",
-                "sizeBytes": guest_disk_bytes(spec.database.storage.size),
-            }
-        )
     return {
         "version": 1,
         "cpus": spec.resources.cpu,
@@ -72,7 +57,14 @@ def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, 
         "kernel": f"{KERNEL}/vmlinuz",
         "initrd": f"{KERNEL}/initrd",
         "cmdline": KERNEL_ARGUMENTS,
-        "disks": disks,
+        "disks": [
+            {"serial": "root", "file": f"{ROOT}/disk.img"},
+            {
+                "serial": "data",
+                "file": f"{DATA}/disk.img",
+                "sizeBytes": guest_disk_bytes(spec.database.storage.size),
+            },
+        ],
         "isos": [
             {"serial": "config", "directory": CONFIG},
             {"serial": "secret", "directory": SECRET},
@@ -94,13 +86,13 @@ def config_map(ctx: Context, target: Target) -> Manifest:
     )
 
 
-def launcher_config_map(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
+def launcher_config_map(ctx: Context, target: Target) -> Manifest:
     """What the launcher reads; apart from the guest's own, which stays the same as the pod's."""
     return _config_map(
         ctx,
         target,
         names.launcher_config_name(ctx.benchmark, target.name),
-        {LAUNCHER_FILE: _json(launcher_document(ctx, machine))},
+        {LAUNCHER_FILE: _json(launcher_document(ctx))},
     )
 
 

@@ -1,7 +1,7 @@
 """The Job that makes a guest's root disk from the database image. No I/O."""
 
 from dbbench.api.quantities import duration
-from dbbench.api.spec import StorageMedium, Target, VirtualMachineTarget
+from dbbench.api.spec import Target, VirtualMachineTarget
 from dbbench.engines.engine import DATA
 from dbbench.targets import names, security, volumes
 from dbbench.targets.config import ROOT
@@ -23,11 +23,6 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
     labels = names.labels(
         benchmark, names.Component.PREPARATION, target=target.name, job=names.JobKind.DISK
     )
-    mounts = [volumes.mount("tools", _TOOLS, read_only=True), volumes.mount("root", ROOT)]
-    claims = [volumes.from_claim("root", names.root_claim_name(benchmark, target.name))]
-    if spec.database.storage.medium is StorageMedium.DISK:
-        mounts.append(volumes.mount("data", DATA, read_only=True))
-        claims.append(volumes.from_claim("data", names.data_claim_name(benchmark, target.name)))
     pod: Manifest = {
         **on_node(spec.placement.database),
         "securityContext": {
@@ -64,10 +59,18 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
                 ],
                 "resources": _RESOURCES,
                 "securityContext": security.image_reader(),
-                "volumeMounts": mounts,
+                "volumeMounts": [
+                    volumes.mount("tools", _TOOLS, read_only=True),
+                    volumes.mount("root", ROOT),
+                    volumes.mount("data", DATA, read_only=True),
+                ],
             }
         ],
-        "volumes": [volumes.scratch("tools"), *claims],
+        "volumes": [
+            volumes.scratch("tools"),
+            volumes.from_claim("root", names.root_claim_name(benchmark, target.name)),
+            volumes.from_claim("data", names.data_claim_name(benchmark, target.name)),
+        ],
     }  # fmt: skip
     return job(
         ctx, names.disk_job_name(benchmark, target.name), labels, duration(spec.timeouts.disk), pod

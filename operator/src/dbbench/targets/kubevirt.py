@@ -1,6 +1,6 @@
 """The database in a guest under KubeVirt. No I/O."""
 
-from dbbench.api.spec import StorageMedium, Target
+from dbbench.api.spec import Target
 from dbbench.targets import names, placement
 from dbbench.targets.config import KERNEL_ARGUMENTS
 from dbbench.targets.context import Context, Manifest
@@ -22,11 +22,10 @@ def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
         },
         "config": {"configMap": {"name": names.config_name(benchmark, target.name)}},
         "secret": {"secret": {"secretName": names.credentials_name(benchmark)}},
-    }
-    if spec.database.storage.medium is StorageMedium.DISK:
-        volumes["data"] = {
+        "data": {
             "persistentVolumeClaim": {"claimName": names.data_claim_name(benchmark, target.name)}
-        }
+        },
+    }
     domain: Manifest = {
         **_size(ctx),
         "machine": {"type": "q35"},

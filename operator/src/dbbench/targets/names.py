@@ -172,8 +172,7 @@ def trial_job_name(benchmark: DBBenchmark, trial: Trial, attempt: int) -> str:
     """Job that runs one trial."""
     workload = trial.cell.workload
     if trial.cell.point:
-        # The suffix of Trial.id, which tells the points of a workload apart.
-        workload += f"-{trial.id.rsplit('-', 1)[1]}"
+        workload += f"-{trial.point_hash}"
     return child_name(
         benchmark.metadata.name, f"b{trial.block:03d}", trial.target, workload, str(attempt)
     )

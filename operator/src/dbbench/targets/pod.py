@@ -1,6 +1,6 @@
 """The database in a plain pod. No I/O."""
 
-from dbbench.api.spec import PodTarget, StorageMedium, Target
+from dbbench.api.spec import PodTarget, Target
 from dbbench.engines.engine import BINARIES, CONFIG, DATA, SECRET
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.config import AGENT_FILE
@@ -56,7 +56,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
             volumes.scratch("bin"),
             volumes.from_config_map("config", names.config_name(ctx.benchmark, target.name)),
             volumes.from_secret("secret", names.credentials_name(ctx.benchmark)),
-            _data(ctx, target),
+            volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)),
             # As large as the guest's, where shared memory is bounded by the memory alone.
             volumes.memory("shm", spec.resources.memory),
             *(volumes.scratch(name) for name, _ in writable),
@@ -65,10 +65,3 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
     if pod.runtime_class_name is not None:
         template["runtimeClassName"] = pod.runtime_class_name
     return stateful_set(ctx, target, running, template)
-
-
-def _data(ctx: Context, target: Target) -> Manifest:
-    storage = ctx.spec.database.storage
-    if storage.medium is StorageMedium.MEMORY:
-        return volumes.memory("data", storage.size)
-    return volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name))

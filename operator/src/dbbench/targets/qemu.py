@@ -1,6 +1,6 @@
 """The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
 
-from dbbench.api.spec import StorageMedium, Target
+from dbbench.api.spec import Target
 from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import config, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
@@ -20,11 +20,6 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
     """
     spec = ctx.spec
     guest = placement.memory_mib(spec.resources)
-    claims = [volumes.from_claim("root", names.root_claim_name(ctx.benchmark, target.name))]
-    mounts = [volumes.mount("root", config.ROOT)]
-    if spec.database.storage.medium is StorageMedium.DISK:
-        claims.append(volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)))
-        mounts.append(volumes.mount("data", DATA))
     template: Manifest = {
         "securityContext": security.pod(security.QEMU_ID),
         "initContainers": [
@@ -62,7 +57,8 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                     volumes.mount("launcher", config.LAUNCHER, read_only=True),
                     volumes.mount("config", CONFIG, read_only=True),
                     volumes.mount("secret", SECRET, read_only=True),
-                    *mounts,
+                    volumes.mount("root", config.ROOT),
+                    volumes.mount("data", DATA),
                     volumes.mount("scratch", config.SCRATCH),
                 ],
             }
@@ -74,7 +70,8 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
             ),
             volumes.from_config_map("config", names.config_name(ctx.benchmark, target.name)),
             volumes.from_secret("secret", names.credentials_name(ctx.benchmark)),
-            *claims,
+            volumes.from_claim("root", names.root_claim_name(ctx.benchmark, target.name)),
+            volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)),
             volumes.memory("scratch", _SCRATCH_SIZE),
         ],
     }  # fmt: skip

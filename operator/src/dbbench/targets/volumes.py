@@ -3,7 +3,7 @@
 from typing import Any
 
 from dbbench.api.quantities import quantity
-from dbbench.api.spec import Storage, StorageMedium, Target, VirtualMachineTarget
+from dbbench.api.spec import Storage, Target, VirtualMachineTarget
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 
@@ -25,11 +25,9 @@ def _volume_for_image(size: str) -> str:
     return f"{-(-quantity(size) * 100 // _IMAGE_SHARE_PERCENT // _MIB)}Mi"
 
 
-def data_claim(ctx: Context, target: Target) -> Manifest | None:
-    """Claim of the database's files; None where they are in memory."""
+def data_claim(ctx: Context, target: Target) -> Manifest:
+    """Claim of the database's files."""
     storage = ctx.spec.database.storage
-    if storage.medium is StorageMedium.MEMORY:
-        return None
     return _claim(
         ctx, target, names.data_claim_name(ctx.benchmark, target.name), storage.size, storage
     )
