@@ -153,7 +153,7 @@ def custom_resource_definition() -> dict[str, Any]:
 class _Dumper(yaml.SafeDumper):
     """Writes every value in full: anchors are legal YAML, but hard to read and to diff."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         return True
 
 

@@ -1,7 +1,7 @@
 """Parses the three textual number formats of the API: quantities, durations and percentages."""
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 _FACTORS = {
     "": Decimal(1),
@@ -27,7 +27,8 @@ def quantity(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", text)
     if match is None or match[2] not in _FACTORS:
         raise ValueError(f"{text!r} is not a quantity; write for example 512Mi or 2Gi")
-    return -int(-Decimal(match[1]) * _FACTORS[match[2]] // 1)
+    value = Decimal(match[1]) * _FACTORS[match[2]]
+    return int(value.to_integral_value(ROUND_CEILING))
 
 
 def duration(text: str) -> int:

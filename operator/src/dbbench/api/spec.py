@@ -23,11 +23,6 @@ class Engine(StrEnum):
     POSTGRESQL = "PostgreSQL"
 
 
-class StorageMedium(StrEnum):
-    DISK = "Disk"
-    MEMORY = "Memory"
-
-
 class ImagePullPolicy(StrEnum):
     ALWAYS = "Always"
     IF_NOT_PRESENT = "IfNotPresent"
@@ -71,12 +66,6 @@ class Storage(ApiModel):
         None,
         max_length=253,
         description="StorageClass of the data volume; the cluster's default when absent.",
-    )
-    medium: StorageMedium = Field(
-        StorageMedium.DISK,
-        description=(
-            "Disk: a PersistentVolumeClaim. Memory: a memory-backed volume, also in the guest."
-        ),
     )
 
 
@@ -308,11 +297,7 @@ class Trials(ApiModel):
         json_schema_extra=rules(
             rule(
                 "!has(self.max) || self.min <= self.max",
-                "min must not be greater than max",
-                message_expression=(
-                    "'min (' + string(self.min) + ') must not be greater than max (' + "
-                    "string(self.max) + '): lower min or raise max'"
-                ),
+                "min must not be greater than max: lower min or raise max",
             ),
             rule(
                 "!has(self.targetHalfWidth) || has(self.max)",
@@ -371,11 +356,7 @@ class DBBenchmarkSpec(ApiModel):
         json_schema_extra=rules(
             rule(
                 "self.targets.exists(t, t.name == self.baseline)",
-                "baseline must be the name of one of the targets",
-                message_expression=(
-                    '"\'" + self.baseline + "\' names no target; write one of: " + '
-                    "self.targets.map(t, t.name).join(', ')"
-                ),
+                "must be the name of one of spec.targets",
                 field_path=".baseline",
             ),
             rule(

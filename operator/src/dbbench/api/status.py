@@ -127,7 +127,7 @@ class Environment(ApiModel):
                 "x-kubernetes-list-map-keys": ["name"],
             },
         ),
-    ] = []
+    ] = Field(default_factory=list)
 
 
 class ResultsRef(ApiModel):
@@ -154,8 +154,8 @@ class DBBenchmarkStatus(ApiModel):
                 "x-kubernetes-list-map-keys": ["type"],
             },
         ),
-    ] = []
+    ] = Field(default_factory=list)
     progress: Progress | None = None
-    comparisons: Annotated[list[Comparison], Field(max_length=500)] = []
+    comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(default_factory=list)
     environment: Environment | None = None
     results_ref: ResultsRef | None = None

@@ -1,6 +1,16 @@
 """From the spec to the ordered list of blocks and trials: random, but from a recorded seed."""
 
 from dbbench.plan.cells import Cell, cells
-from dbbench.plan.experiment import Block, Trial, Turn, block, block_limits, plan_seed
+from dbbench.plan.experiment import Block, Trial, Turn, block, block_limits, plan_seed, trial_of
 
-__all__ = ["Block", "Cell", "Trial", "Turn", "block", "block_limits", "cells", "plan_seed"]
+__all__ = [
+    "Block",
+    "Cell",
+    "Trial",
+    "Turn",
+    "block",
+    "block_limits",
+    "cells",
+    "plan_seed",
+    "trial_of",
+]

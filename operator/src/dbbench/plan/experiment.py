@@ -8,6 +8,7 @@ each block, so that slow drift of the machine cancels in the mean of blocks.
 
 import hashlib
 import random
+import re
 from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
@@ -24,12 +25,17 @@ class Trial:
     seed: int
 
     @property
+    def point_hash(self) -> str:
+        """Tells the points of one workload apart in names; empty where there is one point."""
+        if not self.cell.point:
+            return ""
+        return hashlib.sha256(self.cell.name.encode()).hexdigest()[:4]
+
+    @property
     def id(self) -> str:
-        """Unique within a benchmark, and usable in names: `b002-vm-analytics-1f3a`."""
-        suffix = ""
-        if self.cell.point:
-            suffix = "-" + hashlib.sha256(self.cell.name.encode()).hexdigest()[:4]
-        return f"b{self.block:03d}-{self.target}-{self.cell.workload}{suffix}"
+        """Unique within a benchmark, usable as a label's value: `b002.vm.analytics.1f3a`."""
+        parts = (f"b{self.block:03d}", self.target, self.cell.workload, self.point_hash)
+        return ".".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,14 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
             for target in targets
         ),
     )
+
+
+def trial_of(spec: DBBenchmarkSpec, seed: int, trial_id: str) -> Trial:
+    """The trial with that id; KeyError when the plan has none such."""
+    match = re.match(r"b([0-9]+)\.", trial_id)
+    if match is None:
+        raise KeyError(trial_id)
+    return {trial.id: trial for trial in block(spec, seed, int(match[1])).trials}[trial_id]
 
 
 def workload_seed(seed: int, index: int, cell: Cell) -> int:

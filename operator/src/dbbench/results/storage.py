@@ -25,6 +25,7 @@ _LONGEST_PREFIX = 220
 CONTENT_LABEL = "dbbench.io/content"
 CONTENT_TRIALS = "trials"
 CONTENT_LOADS = "loads"
+CONTENT_RESULTS = "results"
 
 
 class RecordTooLarge(ValueError):  # noqa: N818 - says what is wrong better than ...Error
@@ -48,6 +49,11 @@ def block_config_map(benchmark: str, block: int) -> str:
 def loads_config_map(benchmark: str) -> str:
     """Name of the first ConfigMap of the load records."""
     return f"{_shortened(benchmark)}-loads"
+
+
+def results_config_map(benchmark: str) -> str:
+    """Name of the ConfigMap with summary.json, summary.csv and report.md."""
+    return f"{benchmark}-results"
 
 
 def config_map_of(benchmark: str, record: Record) -> str:

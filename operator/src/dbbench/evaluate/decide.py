@@ -1,0 +1,314 @@
+"""decide(State) -> Decision: the one place where it is settled what happens next. No I/O."""
+
+import hashlib
+import json
+from datetime import timedelta
+
+from dbbench.api.spec import CleanupPolicy
+from dbbench.api.status import (
+    Condition,
+    ConditionStatus,
+    ConditionType,
+    DBBenchmarkStatus,
+    Progress,
+)
+from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
+from dbbench.evaluate.decision import BLOCKED, SOON, WAITING, Decision
+from dbbench.evaluate.harvest import finished, harvest, identity, kind_of, recorded_identities
+from dbbench.evaluate.outcome import assess, results_manifest
+from dbbench.evaluate.preflight import Problem, problems
+from dbbench.evaluate.schedule import Schedule, schedule
+from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
+from dbbench.evaluate.steps import Failed, Waiting, active_job_pods, next_step, stop_all
+from dbbench.plan import plan_seed
+from dbbench.results.gates import GateOutcome
+from dbbench.results.record import Outcome
+from dbbench.targets.names import credentials_name
+
+HASH_ANNOTATION = "dbbench.io/manifest-hash"
+
+
+def decide(state: State) -> Decision:
+    """What to do about a benchmark, from what is in the cluster and nothing else."""
+    benchmark = state.benchmark
+    if benchmark.status.completion_time is not None:
+        return _finished(state)
+    if benchmark.status.start_time is None:
+        found = problems(state)
+        if found:
+            return _blocked(state, found)
+    records = harvest(state)
+    if records:
+        return Decision(status=benchmark.status, store=records, requeue_after=SOON)
+    seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
+    stand = schedule(state, seed)
+    if benchmark.spec.suspend and not active_job_pods(state):
+        return _suspended(state, stand)
+    if stand.next_trial is None:
+        return _succeeded(state, stand)
+    step = next_step(state, stand.next_trial)
+    if isinstance(step, Failed):
+        return _failed(state, stand, step.problem)
+    if _overdue(state, step) and step.overdue is not None:
+        return _failed(state, stand, step.overdue)
+    return _running(state, stand, step)
+
+
+def _overdue(state: State, step: Waiting) -> bool:
+    progress = state.benchmark.status.progress
+    if step.limit_seconds is None or progress is None or progress.step_start_time is None:
+        return False
+    if progress.step != step.step:
+        return False
+    waited = state.now - parse_timestamp(progress.step_start_time)
+    return waited > timedelta(seconds=step.limit_seconds)
+
+
+def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
+    status = _status(
+        state,
+        stand,
+        Phase.RUNNING,
+        "Running",
+        step.description,
+        current=step.description,
+        step=step.step,
+    )
+    credentials = credentials_name(state.benchmark)
+    return Decision(
+        status=status,
+        create_credentials=Ref("Secret", credentials) not in state.objects,
+        apply=tuple(_stamped(m) for m in step.objects if _needs_apply(state, m)),
+        delete=_recorded_jobs(state),
+        requeue_after=WAITING,
+    )
+
+
+def _suspended(state: State, stand: Schedule) -> Decision:
+    waiting = stop_all(state)
+    status = _status(
+        state,
+        stand,
+        Phase.SUSPENDED,
+        "Suspended",
+        "spec.suspend is true: nothing new is started",
+        current="suspended",
+        step="suspended",
+    )
+    return Decision(
+        status=status,
+        apply=tuple(_stamped(m) for m in waiting.objects if _needs_apply(state, m))
+        if waiting
+        else (),
+        delete=_recorded_jobs(state),
+        requeue_after=WAITING if waiting else None,
+    )
+
+
+def _blocked(state: State, found: tuple[Problem, ...]) -> Decision:
+    """Nothing has been deployed; looked at again, since what is missing can appear."""
+    message = " ".join(problem.message for problem in found)
+    base = state.benchmark.status
+    status = base.model_copy(
+        update={
+            "observed_generation": state.benchmark.metadata.generation,
+            "reason": found[0].reason,
+            "conditions": updated(
+                base.conditions,
+                phase_findings(Phase.STALLED, found[0].reason, message),
+                state.benchmark.metadata.generation,
+                state.now,
+            ),
+        }
+    )
+    return Decision(status=status, requeue_after=BLOCKED)
+
+
+def _failed(state: State, stand: Schedule, problem: Problem) -> Decision:
+    status = _status(
+        state,
+        stand,
+        Phase.STALLED,
+        problem.reason,
+        problem.message,
+        current=f"failed: {problem.reason}",
+        step="failed",
+        completed=True,
+    )
+    return _terminal(state, stand, status)
+
+
+def _succeeded(state: State, stand: Schedule) -> Decision:
+    assessment = assess(state, stand)
+    missed = missed_gates(assessment.gates)
+    if missed:
+        phase, reason, message = Phase.GATE_FAILED, "GateFailed", missed
+    else:
+        phase, reason = Phase.SUCCEEDED, "Measured"
+        message = f"{stand.trials_done} trials in {stand.blocks_done} blocks are measured"
+        if stand.stop_reason:
+            message += f" ({stand.stop_reason})"
+    status = _status(
+        state, stand, phase, reason, message, current="done", step="done", completed=True
+    )
+    return _terminal(state, stand, status)
+
+
+def _terminal(state: State, stand: Schedule, status: DBBenchmarkStatus) -> Decision:
+    return Decision(
+        status=status,
+        apply=(_stamped(results_manifest(state, assess(state, stand))),),
+        delete=_leftovers(state, status),
+        requeue_after=SOON,
+    )
+
+
+def _finished(state: State) -> Decision:
+    """After the end: results stay, the rest goes as the policy says."""
+    status = state.benchmark.status
+    leftovers = _leftovers(state, status)
+    observed = status.model_copy(
+        update={"observed_generation": state.benchmark.metadata.generation}
+    )
+    return Decision(status=observed, delete=leftovers, requeue_after=WAITING if leftovers else None)
+
+
+def _leftovers(state: State, status: DBBenchmarkStatus) -> tuple[Ref, ...]:
+    policy = state.benchmark.spec.cleanup_policy
+    succeeded = any(
+        condition.type == ConditionType.STALLED and condition.status == ConditionStatus.FALSE
+        for condition in status.conditions
+    )
+    if policy is CleanupPolicy.NEVER or (policy is CleanupPolicy.ON_SUCCESS and not succeeded):
+        return ()
+    return tuple(
+        ref
+        for ref, manifest in sorted(state.objects.items())
+        if labels_of(manifest).get("app.kubernetes.io/component") != "results"
+        and not manifest["metadata"].get("deletionTimestamp")
+    )
+
+
+def _recorded_jobs(state: State) -> tuple[Ref, ...]:
+    """Jobs whose successful result is safe. Failed ones stay to be looked at until the end."""
+    kept = {
+        ("trial", r.trial, str(r.attempt)) for r in state.trials if r.outcome is Outcome.FAILED
+    } | {
+        ("load", r.target, r.workload, str(r.attempt))
+        for r in state.loads
+        if r.outcome is Outcome.FAILED
+    }
+    recorded = recorded_identities(state) - kept
+    return tuple(
+        Ref("Job", job["metadata"]["name"])
+        for job in state.of_kind("Job")
+        if kind_of(job) in ("load", "trial")
+        and finished(job)
+        and identity(job) in recorded
+        and not job["metadata"].get("deletionTimestamp")
+    )
+
+
+def _status(
+    state: State,
+    stand: Schedule,
+    phase: Phase,
+    reason: str,
+    message: str,
+    *,
+    current: str,
+    step: str,
+    completed: bool = False,
+) -> DBBenchmarkStatus:
+    benchmark, before = state.benchmark, state.benchmark.status
+    assessment = assess(state, stand)
+    findings: dict[ConditionType, Finding] = phase_findings(phase, reason, message)
+    findings[ConditionType.FAIRNESS_VERIFIED] = assessment.fairness
+    findings[ConditionType.REPRESENTATIVE] = assessment.representative
+    if benchmark.spec.gates:
+        findings[ConditionType.GATES_PASSED] = _gates_finding(assessment.gates, completed)
+    conditions: list[Condition] = updated(
+        before.conditions, findings, benchmark.metadata.generation, state.now
+    )
+    start = before.start_time or timestamp(state.now)
+    return before.model_copy(
+        update={
+            "observed_generation": benchmark.metadata.generation,
+            "seed": plan_seed(benchmark.spec, benchmark.metadata.uid),
+            "start_time": start,
+            "completion_time": timestamp(state.now) if completed else None,
+            "reason": reason,
+            "worst_slowdown": assessment.worst_slowdown,
+            "conditions": conditions,
+            "progress": _progress(state, stand, current, step, completed),
+            "comparisons": list(assessment.analysis.comparisons),
+            "environment": assessment.environment,
+            "results_ref": assessment.results_ref if completed else before.results_ref,
+        }
+    )
+
+
+def missed_gates(outcomes: tuple[GateOutcome, ...]) -> str:
+    """Names every gate that did not pass; empty when all did."""
+    return " ".join(outcome.message for outcome in outcomes if not outcome.passed)
+
+
+def _gates_finding(outcomes: tuple[GateOutcome, ...], completed: bool) -> Finding:
+    if not completed:
+        return Finding(ConditionStatus.UNKNOWN, "Running", "gates are evaluated at the end")
+    missed = missed_gates(outcomes)
+    if missed:
+        return Finding(FALSE, "SlowdownTooGreat", missed)
+    return Finding(TRUE, "Passed", f"{len(outcomes)} gates passed")
+
+
+def _progress(state: State, stand: Schedule, current: str, step: str, completed: bool) -> Progress:
+    before = state.benchmark.status.progress
+    same = before is not None and before.step == step and before.step_start_time
+    began = before.step_start_time if same and before else timestamp(state.now)
+    planned = max(stand.trials_planned, 1)
+    return Progress(
+        trials_done=stand.trials_done,
+        trials_planned=stand.trials_planned,
+        trials_invalid=stand.trials_invalid,
+        percent=100 * stand.trials_done // planned,
+        current=current[:1024],
+        step=step[:253],
+        step_start_time=began,
+        estimated_completion_time=None if completed else _estimate(state, stand),
+    )
+
+
+def _estimate(state: State, stand: Schedule) -> str | None:
+    """Now plus the remaining trials, at the pace since the first trial began."""
+    measured = [r for r in state.trials if r.outcome is Outcome.MEASURED]
+    if not measured:
+        return None
+    first = min(parse_timestamp(record.started) for record in measured)
+    last = max(parse_timestamp(record.finished) for record in measured)
+    pace = (last - first) / len(measured)
+    remaining = pace * max(stand.trials_planned - stand.trials_done, 0)
+    return timestamp(max(last + remaining, state.now))
+
+
+def _needs_apply(state: State, manifest: Manifest) -> bool:
+    live = state.objects.get(Ref(manifest["kind"], manifest["metadata"]["name"]))
+    if live is None:
+        return True
+    if live["metadata"].get("deletionTimestamp"):
+        return False
+    annotations = live["metadata"].get("annotations") or {}
+    return bool(annotations.get(HASH_ANNOTATION) != manifest_hash(manifest))
+
+
+def manifest_hash(manifest: Manifest) -> str:
+    """Identifies what was asked for, so that an object is written only when that changes."""
+    text = json.dumps(manifest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _stamped(manifest: Manifest) -> Manifest:
+    annotations = (manifest["metadata"].get("annotations") or {}) | {
+        HASH_ANNOTATION: manifest_hash(manifest)
+    }
+    return manifest | {"metadata": manifest["metadata"] | {"annotations": annotations}}

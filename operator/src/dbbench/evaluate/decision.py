@@ -1,0 +1,31 @@
+"""Decision: what is to be done about a benchmark now. A closed vocabulary of plain data. No I/O."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dbbench.api.status import DBBenchmarkStatus
+from dbbench.evaluate.state import Ref
+from dbbench.results.record import LoadRecord, TrialRecord
+
+Manifest = dict[str, Any]
+
+# How long to wait before looking again, in seconds, when no event wakes the reconciler earlier.
+SOON = 1.0
+WAITING = 5.0
+BLOCKED = 15.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Carried out in this order: store, then create and apply, then delete, then the status.
+
+    `store` comes first so that a job is never deleted before its result is safe. `create` holds
+    objects that are made once and never overwritten (a generated password).
+    """
+
+    status: DBBenchmarkStatus
+    store: tuple[TrialRecord | LoadRecord, ...] = ()
+    create_credentials: bool = False
+    apply: tuple[Manifest, ...] = ()
+    delete: tuple[Ref, ...] = ()
+    requeue_after: float | None = WAITING

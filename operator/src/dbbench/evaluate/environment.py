@@ -1,0 +1,122 @@
+"""What the figures were measured on, from what agents and nodes reported. No I/O."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dbbench.api.status import Environment, TargetEnvironment
+from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
+from dbbench.evaluate.preflight import matching
+from dbbench.evaluate.state import State
+from dbbench.results.record import Outcome, TrialRecord
+from dbbench.targets.build import runtime_of
+
+
+def environment(state: State) -> Environment:
+    """Nodes as found at the start (kept from then on), targets as their agents reported them."""
+    spec, before = state.benchmark.spec, state.benchmark.status.environment
+    facts = {target.name: latest_facts(state.trials, target.name) for target in spec.targets}
+    native = [found for found in facts.values() if found and not _emulated(found)]
+    base = before or Environment()
+    nodes = matching(spec.placement.database, state.nodes or ())
+    if nodes:
+        info = nodes[0]["status"]["nodeInfo"]
+        drivers = matching(spec.placement.driver, state.nodes or ())
+        base = base.model_copy(
+            update={
+                "database_node": nodes[0]["metadata"]["name"],
+                "driver_node": ", ".join(n["metadata"]["name"] for n in drivers)[:253],
+                "node_kernel": info["kernelVersion"],
+                "container_runtime": info["containerRuntimeVersion"],
+                "kubernetes_version": state.kubernetes_version or info["kubeletVersion"],
+            }
+        )
+    return base.model_copy(
+        update={
+            "cpu_model": str(native[0].get("cpuModel", "")) if native else base.cpu_model,
+            "targets": [
+                _target(state, target.name, facts[target.name], base) for target in spec.targets
+            ],
+        }
+    )
+
+
+def _target(
+    state: State, name: str, facts: Mapping[str, Any], before: Environment
+) -> TargetEnvironment:
+    runtime = runtime_of(state.context, state.benchmark.spec.target(name)).value
+    known = {target.name: target for target in before.targets}.get(name)
+    current = known or TargetEnvironment(name=name, runtime=runtime)
+    digest = _image_digest(state, name)
+    if digest:
+        current = current.model_copy(update={"image_digest": digest})
+    if not facts:
+        return current
+    return current.model_copy(
+        update={
+            "kernel": str(facts.get("kernel", "")),
+            "hypervisor": str(facts.get("hypervisor", "")),
+            "emulated": _emulated(facts),
+            "server_version": _server_version(state.trials, name),
+            "server_digest": str((facts.get("serverExecutable") or {}).get("sha256", "")),
+            "cpus_allowed": ",".join(str(cpu) for cpu in facts.get("cpusAllowed") or []),
+        }
+    )
+
+
+def _image_digest(state: State, target: str) -> str:
+    """Digest of the database image that the node reports for the pod, or for the disk's job."""
+    image = state.benchmark.spec.database.image
+    for pod in state.pods_of(target=target):
+        for container in pod.get("status", {}).get("containerStatuses") or []:
+            if container.get("imageID") and image in (container.get("image"), _spec_image(pod)):
+                return str(container["imageID"])
+    return ""
+
+
+def _spec_image(pod: Mapping[str, Any]) -> str:
+    containers = pod["spec"]["containers"]
+    return str(containers[0]["image"]) if len(containers) == 1 else ""
+
+
+def latest_facts(records: Iterable[TrialRecord], target: str) -> Mapping[str, Any]:
+    """What the target's agent said of itself in its latest valid trial; empty before that."""
+    for record in sorted(records, key=lambda r: r.finished, reverse=True):
+        if record.target == target and record.outcome is Outcome.MEASURED and record.result:
+            return (record.result.get("target") or {}).get("facts") or {}
+    return {}
+
+
+def _server_version(records: Iterable[TrialRecord], target: str) -> str:
+    for record in records:
+        if record.target == target and record.result:
+            return str((record.result.get("server") or {}).get("version", ""))
+    return ""
+
+
+def _emulated(facts: Mapping[str, Any]) -> bool:
+    return bool(facts.get("emulated", False))
+
+
+def emulated_targets(state: State) -> frozenset[str]:
+    """Targets whose guest said that it runs under software emulation."""
+    return frozenset(
+        target.name
+        for target in state.benchmark.spec.targets
+        if _emulated(latest_facts(state.trials, target.name))
+    )
+
+
+def representative(state: State) -> Finding:
+    """The condition Representative: False as soon as one target is emulated."""
+    emulated = sorted(emulated_targets(state))
+    if emulated:
+        return Finding(
+            FALSE,
+            "Emulated",
+            f"no hardware virtualisation: {', '.join(emulated)} ran under software emulation. The "
+            "figures show that the experiment works, not what a virtual machine costs; use a "
+            "database node whose CPU has vmx or svm.",
+        )
+    if all(latest_facts(state.trials, target.name) for target in state.benchmark.spec.targets):
+        return Finding(TRUE, "NotEmulated", "every target ran on the node's own CPU")
+    return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")

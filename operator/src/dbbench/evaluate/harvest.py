@@ -1,0 +1,159 @@
+"""Finished jobs -> records. No I/O.
+
+A job's outcome becomes a record exactly once: the record's identity (trial or load, and attempt)
+is in the job's labels, so whoever harvests it again makes the same record.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dbbench.evaluate.state import Manifest, State, labels_of
+from dbbench.plan import plan_seed, trial_of
+from dbbench.results.driver_log import DriverOutput, parse
+from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+
+# Exit codes of the driver after which another attempt can end no differently.
+_FINAL = {2: "InvalidArguments", 4: "ConsistencyCheckFailed"}
+_INVALID_EXIT_CODE = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a finished job amounts to."""
+
+    outcome: Outcome
+    reason: str
+    message: str
+    result: dict[str, Any] | None
+
+
+def unrecorded_jobs(jobs: list[Manifest], recorded: frozenset[tuple[str, ...]]) -> list[Manifest]:
+    """Finished load and trial jobs that have no record yet."""
+    return [
+        job
+        for job in jobs
+        if kind_of(job) in ("load", "trial")
+        and finished(job) is not None
+        and identity(job) not in recorded
+    ]
+
+
+def recorded_identities(state: State) -> frozenset[tuple[str, ...]]:
+    """Identities, as `identity` gives them, of everything that has a record."""
+    return frozenset(
+        [("trial", r.trial, str(r.attempt)) for r in state.trials]
+        + [("load", r.target, r.workload, str(r.attempt)) for r in state.loads]
+    )
+
+
+def kind_of(job: Manifest) -> str:
+    """`load`, `trial` or `disk`."""
+    return labels_of(job).get("dbbench.io/job", "")
+
+
+def identity(job: Manifest) -> tuple[str, ...]:
+    """What the job measures or loads, and which attempt it is."""
+    labels = labels_of(job)
+    attempt = labels["dbbench.io/attempt"]
+    if kind_of(job) == "trial":
+        return ("trial", labels["dbbench.io/trial"], attempt)
+    return ("load", labels["dbbench.io/target"], labels["dbbench.io/workload"], attempt)
+
+
+def finished(job: Manifest) -> Manifest | None:
+    """The condition Complete or Failed of a job that has ended; None while it runs."""
+    for condition in job.get("status", {}).get("conditions") or []:
+        if condition["type"] in ("Complete", "Failed") and condition["status"] == "True":
+            return dict(condition)
+    return None
+
+
+def harvest(state: State) -> tuple[TrialRecord | LoadRecord, ...]:
+    """Records of all finished jobs that have none yet and whose log has been looked for."""
+    recorded = recorded_identities(state)
+    records = []
+    for job in unrecorded_jobs(state.of_kind("Job"), recorded):
+        name = job["metadata"]["name"]
+        if name in state.logs:
+            records.append(_record(state, job, state.logs[name]))
+    return tuple(records)
+
+
+def _record(state: State, job: Manifest, log: str | None) -> TrialRecord | LoadRecord:
+    condition = finished(job)
+    if condition is None:
+        raise ValueError(f"job {job['metadata']['name']} has not ended")
+    verdict = _judge(job, condition, log)
+    status, labels = job["status"], labels_of(job)
+    common: dict[str, Any] = {
+        "target": labels["dbbench.io/target"],
+        "workload": labels["dbbench.io/workload"],
+        "attempt": int(labels["dbbench.io/attempt"]),
+        "outcome": verdict.outcome,
+        "reason": verdict.reason,
+        "message": verdict.message,
+        "started": status.get("startTime") or job["metadata"]["creationTimestamp"],
+        "finished": status.get("completionTime") or condition["lastTransitionTime"],
+        "result": verdict.result,
+    }
+    if kind_of(job) == "load":
+        return LoadRecord(**common)
+    benchmark = state.benchmark
+    seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
+    trial = trial_of(benchmark.spec, seed, labels["dbbench.io/trial"])
+    return TrialRecord(trial=trial.id, block=trial.block, cell=trial.cell.name, **common)
+
+
+def _judge(job: Manifest, condition: Manifest, log: str | None) -> Verdict:
+    name = job["metadata"]["name"]
+    if log is None:
+        if condition.get("reason") == "DeadlineExceeded":
+            return Verdict(
+                Outcome.FAILED,
+                "DeadlineExceeded",
+                f"job {name} took longer than its timeout allows; raise spec.timeouts.",
+                None,
+            )
+        return Verdict(
+            Outcome.FAILED,
+            "ResultLost",
+            f"job {name} ended, but its pod and log are gone, as after the loss of a node.",
+            None,
+        )
+    output = parse(log)
+    if output.error is not None:
+        return _of_error(name, output)
+    if output.result is None:
+        return Verdict(
+            Outcome.FAILED,
+            "NoResult",
+            f"job {name} ended ({condition.get('reason') or condition['type']}) without a result "
+            "document.",
+            None,
+        )
+    if condition["type"] == "Failed":
+        return Verdict(
+            Outcome.FAILED,
+            condition.get("reason") or "JobFailed",
+            f"job {name} wrote a result but failed: {condition.get('message', '')}",
+            output.result,
+        )
+    if output.result.get("valid") is not True:
+        reasons = ", ".join(output.result.get("invalidReasons") or []) or "no reason given"
+        return Verdict(Outcome.INVALID, "Invalid", f"job {name}: {reasons}", output.result)
+    return Verdict(Outcome.MEASURED, "Measured", "", output.result)
+
+
+def _of_error(name: str, output: DriverOutput) -> Verdict:
+    error = output.error or {}
+    code = error.get("exitCode")
+    outcome = Outcome.INVALID if code == _INVALID_EXIT_CODE else Outcome.FAILED
+    reason = _FINAL.get(code or 0) or str(error.get("reason") or "DriverFailed")
+    return Verdict(
+        outcome, reason, f"job {name}: {error.get('message', 'no message')}", output.result
+    )
+
+
+def is_final(record: TrialRecord | LoadRecord) -> bool:
+    """Whether another attempt can only end in the same way."""
+    return record.reason in _FINAL.values()

@@ -1,0 +1,64 @@
+"""What has been found out so far: comparisons, fairness, gates, environment, documents. No I/O."""
+
+from dataclasses import dataclass
+
+from dbbench.api.status import Environment, ResultsRef
+from dbbench.evaluate import fairness
+from dbbench.evaluate.conditions import Finding
+from dbbench.evaluate.environment import emulated_targets, environment, representative
+from dbbench.evaluate.schedule import Schedule, usable_records
+from dbbench.evaluate.state import Manifest, State
+from dbbench.results.analysis import Analysis, analyse
+from dbbench.results.documents import results_data, summary
+from dbbench.results.gates import GateOutcome, gates, worst_slowdown
+from dbbench.results.storage import CONTENT_LABEL, CONTENT_RESULTS, results_config_map
+from dbbench.targets.names import Component, labels, metadata
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Everything that status and documents say about the measurements."""
+
+    analysis: Analysis
+    fairness: Finding
+    representative: Finding
+    environment: Environment
+    gates: tuple[GateOutcome, ...]
+    worst_slowdown: str
+    results_ref: ResultsRef
+
+
+def assess(state: State, stand: Schedule) -> Assessment:
+    """From the complete blocks only: a block without its baseline says nothing."""
+    benchmark = state.benchmark
+    records = usable_records(state, stand.blocks_done)
+    analysis = analyse(benchmark, records, emulated_targets(state))
+    return Assessment(
+        analysis=analysis,
+        fairness=fairness.finding(fairness.differences(benchmark.spec, state.trials, state.loads)),
+        representative=representative(state),
+        environment=environment(state),
+        gates=tuple(gates(benchmark.spec, analysis)),
+        worst_slowdown=worst_slowdown(analysis),
+        results_ref=ResultsRef(config_map=results_config_map(benchmark.metadata.name)),
+    )
+
+
+def results_manifest(state: State, assessment: Assessment) -> Manifest:
+    """The ConfigMap with summary.json, summary.csv and report.md."""
+    benchmark = state.benchmark
+    document = summary(
+        benchmark,
+        assessment.analysis,
+        state.trials,
+        assessment.environment,
+        fairness=assessment.fairness.message,
+    )
+    name = results_config_map(benchmark.metadata.name)
+    found = labels(benchmark, Component.RESULTS) | {CONTENT_LABEL: CONTENT_RESULTS}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(benchmark, name, found),
+        "data": results_data(document),
+    }

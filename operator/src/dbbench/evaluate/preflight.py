@@ -1,0 +1,120 @@
+"""What is missing before anything is deployed. No I/O.
+
+Each problem names the field, the object and the way out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbbench.api.quantities import quantity
+from dbbench.api.spec import DBBenchmarkSpec, NodePlacement, Runtime
+from dbbench.evaluate.state import Manifest, State, labels_of
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a benchmark cannot go on: a reason for machines and a message for people."""
+
+    reason: str
+    message: str
+
+
+def problems(state: State) -> tuple[Problem, ...]:
+    """Everything that keeps the benchmark from starting; empty when nothing does."""
+    spec = state.benchmark.spec
+    return (
+        *(() if state.nodes is None else _nodes(spec, state.nodes)),
+        *(() if state.storage_classes is None else _storage(spec, state.storage_classes)),
+        *_runtimes(spec, state.kubevirt),
+    )
+
+
+def matching(placement: NodePlacement, nodes: tuple[Manifest, ...]) -> list[Manifest]:
+    """Nodes that the placement's selector matches."""
+    return [node for node in nodes if placement.node_selector.items() <= labels_of(node).items()]
+
+
+def _nodes(spec: DBBenchmarkSpec, nodes: tuple[Manifest, ...]) -> Iterator[Problem]:
+    for role, placement in (
+        ("database", spec.placement.database),
+        ("driver", spec.placement.driver),
+    ):
+        field = f"spec.placement.{role}.nodeSelector"
+        wanted = ", ".join(f"{key}={value}" for key, value in placement.node_selector.items())
+        found = matching(placement, nodes)
+        if not found:
+            names = ", ".join(sorted(node["metadata"]["name"] for node in nodes)) or "none"
+            yield Problem(
+                "NodeNotFound",
+                f"{field}: no node has the labels {wanted}; the cluster's nodes are: {names}. "
+                "Correct the selector or label a node with `kubectl label node`.",
+            )
+        elif role == "database":
+            yield from _database_node(spec, field, wanted, found)
+
+
+def _database_node(
+    spec: DBBenchmarkSpec, field: str, wanted: str, found: list[Manifest]
+) -> Iterator[Problem]:
+    if len(found) > 1:
+        names = ", ".join(sorted(node["metadata"]["name"] for node in found))
+        yield Problem(
+            "NodeNotUnique",
+            f"{field}: {wanted} matches {len(found)} nodes ({names}), so targets could be measured "
+            "on different machines. Select one, for example with kubernetes.io/hostname.",
+        )
+        return
+    allocatable = found[0]["status"]["allocatable"]
+    name = found[0]["metadata"]["name"]
+    cpus = _cpus(allocatable["cpu"])
+    if spec.resources.cpu > cpus:
+        yield Problem(
+            "InsufficientCPU",
+            f"spec.resources.cpu: {spec.resources.cpu} CPUs are asked for, but node {name} has "
+            f"{cpus:g} allocatable. Lower the number or select a larger node.",
+        )
+    if quantity(spec.resources.memory) > quantity(allocatable["memory"]):
+        yield Problem(
+            "InsufficientMemory",
+            f"spec.resources.memory: {spec.resources.memory} is asked for, but node {name} has "
+            f"{allocatable['memory']} allocatable. Lower it or select a larger node.",
+        )
+
+
+def _cpus(text: str) -> float:
+    return int(text[:-1]) / 1000 if text.endswith("m") else float(text)
+
+
+def _storage(spec: DBBenchmarkSpec, classes: tuple[Manifest, ...]) -> Iterator[Problem]:
+    names = sorted(item["metadata"]["name"] for item in classes)
+    listed = ", ".join(names) or "none"
+    wanted = spec.database.storage.storage_class_name
+    if wanted is not None:
+        if wanted not in names:
+            yield Problem(
+                "StorageClassNotFound",
+                f"spec.database.storage.storageClassName: StorageClass {wanted!r} does not exist; "
+                f"the cluster's classes are: {listed}.",
+            )
+    elif not any(
+        (item["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true" for item in classes
+    ):
+        yield Problem(
+            "StorageClassNotFound",
+            "spec.database.storage.storageClassName is not set and the cluster has no default "
+            f"StorageClass; set it to one of: {listed}.",
+        )
+
+
+def _runtimes(spec: DBBenchmarkSpec, kubevirt: bool) -> Iterator[Problem]:
+    for index, target in enumerate(spec.targets):
+        machine = target.virtual_machine
+        if machine and machine.runtime is Runtime.KUBEVIRT and not kubevirt:
+            yield Problem(
+                "KubeVirtNotInstalled",
+                f"spec.targets[{index}].virtualMachine.runtime: target {target.name!r} asks for "
+                "KubeVirt, but the cluster does not serve kubevirt.io/v1. Install KubeVirt, or "
+                "write QEMU or Auto.",
+            )

@@ -1,0 +1,102 @@
+"""Which trial comes next, and how many there will be. No I/O.
+
+Derived from the plan and the records alone, so that an operator that starts anew goes on exactly
+where the last one stopped.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbbench.api.quantities import percent
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.evaluate.state import State
+from dbbench.plan import Block, Trial, block, block_limits
+from dbbench.results.analysis import analyse
+from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+
+MAX_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Where the run stands. `next_trial` is None when everything is measured."""
+
+    next_trial: Trial | None
+    blocks_done: int
+    trials_done: int
+    trials_planned: int
+    trials_invalid: int
+    stop_reason: str = ""
+
+
+def schedule(state: State, seed: int) -> Schedule:
+    """The next trial by the plan, and the counts for the progress."""
+    spec = state.benchmark.spec
+    measured = measured_trials(state.trials)
+    invalid = sum(record.outcome is not Outcome.MEASURED for record in state.trials)
+    per_block = len(block(spec, seed, 1).trials)
+    done = 0
+    for current in blocks(spec, seed):
+        fewest, most = block_limits(spec)
+        if current.index > fewest and precise_enough(state, done):
+            return Schedule(
+                None, done, done * per_block, done * per_block, invalid, "TargetHalfWidthReached"
+            )
+        for trial in current.trials:
+            if trial.id not in measured:
+                planned = max(fewest, current.index) * per_block
+                return Schedule(trial, done, len(measured), planned, invalid)
+        done = current.index
+        if done == most:
+            break
+    reason = "" if spec.trials.target_half_width is None else "MaxBlocksReached"
+    return Schedule(None, done, done * per_block, done * per_block, invalid, reason)
+
+
+def blocks(spec: DBBenchmarkSpec, seed: int) -> Iterator[Block]:
+    """All blocks that may be measured, in order."""
+    _, most = block_limits(spec)
+    for index in range(1, most + 1):
+        yield block(spec, seed, index)
+
+
+def measured_trials(records: tuple[TrialRecord, ...]) -> frozenset[str]:
+    """Ids of the trials that have a valid measurement."""
+    return frozenset(record.trial for record in records if record.outcome is Outcome.MEASURED)
+
+
+def precise_enough(state: State, complete_blocks: int) -> bool:
+    """Whether every interval is at most as wide as `targetHalfWidth` on each side.
+
+    Without a target the answer is always yes: then `trials.min` alone decides.
+    """
+    wanted = state.benchmark.spec.trials.target_half_width
+    if wanted is None:
+        return True
+    records = usable_records(state, complete_blocks)
+    for comparison in analyse(state.benchmark, records, frozenset()).comparisons:
+        interval = comparison.confidence_interval
+        if interval is None:
+            return False
+        if (float(interval.high) - float(interval.low)) / 2 > percent(wanted):
+            return False
+    return True
+
+
+def usable_records(state: State, blocks_done: int) -> tuple[TrialRecord, ...]:
+    """Everything but measurements of a block that is not complete: those compare nothing yet."""
+    return tuple(
+        record
+        for record in state.trials
+        if record.outcome is not Outcome.MEASURED or record.block <= blocks_done
+    )
+
+
+def attempts_of(records: tuple[TrialRecord, ...], trial: Trial) -> list[TrialRecord]:
+    """What came of the trial so far."""
+    return [record for record in records if record.trial == trial.id]
+
+
+def loads_of(records: tuple[LoadRecord, ...], target: str, workload: str) -> list[LoadRecord]:
+    """What came of loading this workload's data into this target so far."""
+    return [r for r in records if (r.target, r.workload) == (target, workload)]

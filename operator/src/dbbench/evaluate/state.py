@@ -1,0 +1,74 @@
+"""State: everything a decision is made from, as read from the cluster. No I/O here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.results.record import LoadRecord, TrialRecord
+from dbbench.targets.context import Context, Images
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, order=True)
+class Ref:
+    """Names one object of the benchmark's namespace."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What was found in the cluster.
+
+    `objects` holds what the benchmark owns, without pods; `pods` all pods of those; `warnings` the
+    Warning events of the namespace; `logs` the logs of finished jobs that have no record yet (None
+    where the log is gone). `nodes` and `storage_classes` are read before the start only, and None
+    where the operator may not read them (it watches single namespaces).
+    """
+
+    benchmark: DBBenchmark
+    now: datetime
+    images: Images
+    kubevirt: bool
+    kubernetes_version: str = ""
+    objects: Mapping[Ref, Manifest] = field(default_factory=dict)
+    pods: tuple[Manifest, ...] = ()
+    warnings: tuple[Manifest, ...] = ()
+    nodes: tuple[Manifest, ...] | None = None
+    storage_classes: tuple[Manifest, ...] | None = None
+    logs: Mapping[str, str | None] = field(default_factory=dict)
+    trials: tuple[TrialRecord, ...] = ()
+    loads: tuple[LoadRecord, ...] = ()
+
+    @property
+    def context(self) -> Context:
+        """What manifests are built from."""
+        return Context(self.benchmark, self.images, self.kubevirt)
+
+    def of_kind(self, kind: str) -> list[Manifest]:
+        """The benchmark's objects of one kind."""
+        return [manifest for ref, manifest in self.objects.items() if ref.kind == kind]
+
+    def pods_of(self, **labels: str) -> list[Manifest]:
+        """Pods with these labels of dbbench's own, such as target="vm"."""
+        wanted = {f"dbbench.io/{key}": value for key, value in labels.items()}
+        return [pod for pod in self.pods if wanted.items() <= labels_of(pod).items()]
+
+
+def labels_of(manifest: Manifest) -> dict[str, str]:
+    """An object's labels; empty when it has none."""
+    return manifest["metadata"].get("labels") or {}
+
+
+def timestamp(moment: datetime) -> str:
+    """As the API writes it: UTC, whole seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_timestamp(text: str) -> datetime:
+    """Inverse of `timestamp`; also reads fractions of a second."""
+    return datetime.fromisoformat(text)

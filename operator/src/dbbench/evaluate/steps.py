@@ -1,0 +1,261 @@
+"""The next step of a run: what must exist now, what is waited for, and for how long. No I/O.
+
+A step is derived from the cluster on every look. `Waiting` is the only outcome that time can turn
+into a failure: its limit counts from when the step was first seen (status.progress.stepStartTime).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dbbench.api.quantities import duration
+from dbbench.api.spec import Target
+from dbbench.evaluate.diagnosis import explain, hopeless
+from dbbench.evaluate.harvest import finished, is_final
+from dbbench.evaluate.preflight import Problem
+from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
+from dbbench.evaluate.state import Manifest, Ref, State, labels_of
+from dbbench.plan import Trial
+from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.targets.build import foundation, instance, preparation
+from dbbench.targets.jobs import load_job, trial_job
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A step that goes on: objects that must exist, and when to lose patience.
+
+    `limit_seconds` None: something else (a job's own deadline) ends the step.
+    """
+
+    step: str
+    description: str
+    objects: tuple[Manifest, ...] = ()
+    limit_seconds: int | None = None
+    overdue: Problem | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The run cannot go on."""
+
+    problem: Problem
+
+
+Step = Waiting | Failed
+
+
+def next_step(state: State, trial: Trial) -> Step:
+    """What must happen so that this trial gets measured.
+
+    In order: other targets stop, the guest's disk is made, the target starts and answers, each
+    workload is loaded, the trial runs.
+    """
+    spec = state.benchmark.spec
+    target = spec.target(trial.target)
+    return (
+        _stop_others(state, target)
+        or _disk(state, target)
+        or _start(state, target)
+        or _loads(state, target)
+        or _trial(state, trial)
+    )
+
+
+def stop_all(state: State) -> Waiting | None:
+    """Stops every target; None when none runs."""
+    return _stop(state, state.benchmark.spec.targets)
+
+
+def target_pods(state: State, target: str) -> list[Manifest]:
+    """Pods that run the target's database (not those of its jobs)."""
+    return [
+        pod
+        for pod in state.pods_of(target=target)
+        if labels_of(pod).get("app.kubernetes.io/component") == "target"
+    ]
+
+
+def is_ready(pod: Manifest) -> bool:
+    """Whether the pod's readiness probe succeeds and nobody has asked it to end."""
+    if pod["metadata"].get("deletionTimestamp"):
+        return False
+    conditions = pod.get("status", {}).get("conditions") or []
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def active_job_pods(state: State) -> list[Manifest]:
+    """Pods of jobs that have not ended."""
+    return [
+        pod
+        for pod in state.pods
+        if labels_of(pod).get("dbbench.io/job")
+        and pod.get("status", {}).get("phase") in ("Pending", "Running")
+    ]
+
+
+def _stop_others(state: State, target: Target) -> Waiting | None:
+    return _stop(state, [other for other in state.benchmark.spec.targets if other != target])
+
+
+def _stop(state: State, targets: Iterable[Target]) -> Waiting | None:
+    stopped, running = [], []
+    for target in targets:
+        manifest = instance(state.context, target, running=False)
+        ref = Ref(manifest["kind"], manifest["metadata"]["name"])
+        if ref in state.objects:
+            stopped.append(manifest)
+        if target_pods(state, target.name):
+            running.append(target.name)
+    if not running:
+        return None
+    names = ", ".join(running)
+    return Waiting(
+        step=f"stop:{'+'.join(running)}",
+        description=f"stopping {names}",
+        objects=tuple(stopped),
+        limit_seconds=duration(state.benchmark.spec.timeouts.ready),
+        overdue=Problem(
+            "TargetNotStopped",
+            f"target {names} does not stop: its pod is still there. See `kubectl get pods "
+            f"-n {state.benchmark.metadata.namespace} -l "
+            f"dbbench.io/benchmark={state.benchmark.metadata.name}`.",
+        ),
+    )
+
+
+def _disk(state: State, target: Target) -> Step | None:
+    job = preparation(state.context, target)
+    if job is None:
+        return None
+    name = job["metadata"]["name"]
+    live = state.objects.get(Ref("Job", name))
+    ended = finished(live) if live else None
+    what = f"target {target.name!r}: the guest's root disk (job {name})"
+    if ended and ended["type"] == "Complete":
+        return None
+    pods = [pod for pod in state.pods if labels_of(pod).get("job-name") == name]
+    if ended:
+        fallback = Problem(
+            "DiskNotMade",
+            f"{what} was not made: {ended.get('message', '')}. Check that "
+            "spec.targets[].virtualMachine.rootDiskSize holds the image's files and that the image "
+            "is Linux/amd64.",
+        )
+        found = explain(state, f"{what} was not made", pods, [name], fallback)
+        hint = "" if found is fallback else f" {_DISK_HINT}"
+        return Failed(Problem("DiskNotMade", found.message + hint))
+    if problem := hopeless(pods, state.benchmark.metadata.namespace):
+        return Failed(problem)
+    return Waiting(
+        step=f"disk:{target.name}",
+        description=f"making the root disk of {target.name} from the image",
+        objects=(*foundation(state.context, target), job),
+        limit_seconds=duration(state.benchmark.spec.timeouts.disk)
+        if pods and all(_has_started(pod) for pod in pods)
+        else duration(state.benchmark.spec.timeouts.ready),
+        overdue=explain(
+            state,
+            what,
+            pods,
+            [name],
+            Problem("DiskNotMade", f"{what} is not finished within its timeout."),
+        ),
+    )
+
+
+_DISK_HINT = "The disk holds the image's files: check spec.targets[].virtualMachine.rootDiskSize."
+
+
+def _has_started(pod: Manifest) -> bool:
+    return pod.get("status", {}).get("phase") not in (None, "Pending")
+
+
+def _start(state: State, target: Target) -> Step | None:
+    pods = target_pods(state, target.name)
+    machine = instance(state.context, target, running=True)
+    objects = (*foundation(state.context, target), machine)
+    if any(is_ready(pod) for pod in pods) and not _differs(state, machine):
+        return None
+    if problem := hopeless(pods, state.benchmark.metadata.namespace):
+        return Failed(Problem(problem.reason, f"target {target.name!r}: {problem.message}"))
+    limit = state.benchmark.spec.timeouts.ready
+    name = machine["metadata"]["name"]
+    return Waiting(
+        step=f"start:{target.name}",
+        description=f"starting {target.name}",
+        objects=objects,
+        limit_seconds=duration(limit),
+        overdue=explain(
+            state,
+            f"target {target.name!r} is not ready after {limit}",
+            pods,
+            [name],
+            Problem(
+                "TargetNotReady",
+                f"target {target.name!r} is not ready after {limit}: {machine['kind']} {name} has "
+                "no pod. See `kubectl describe` of it, or raise spec.timeouts.ready.",
+            ),
+        ),
+    )
+
+
+def _differs(state: State, manifest: Manifest) -> bool:
+    live = state.objects.get(Ref(manifest["kind"], manifest["metadata"]["name"]))
+    if live is None:
+        return True
+    if manifest["kind"] == "StatefulSet":
+        return bool(live["spec"].get("replicas") != manifest["spec"]["replicas"])
+    return bool(live["spec"].get("runStrategy") != manifest["spec"]["runStrategy"])
+
+
+def _loads(state: State, target: Target) -> Step | None:
+    for workload in state.benchmark.spec.workloads:
+        records = loads_of(state.loads, target.name, workload.name)
+        if any(record.outcome is Outcome.MEASURED for record in records):
+            continue
+        what = f"loading {workload.name} into {target.name}"
+        job = load_job(state.context, target, workload, len(records) + 1)
+        return _job_step(state, f"load:{target.name}/{workload.name}", what, job, records)
+    return None
+
+
+def _trial(state: State, trial: Trial) -> Step:
+    records = attempts_of(state.trials, trial)
+    cell = f" ({trial.cell.name})" if trial.cell.name else ""
+    what = f"{trial.target}: {trial.cell.workload}{cell}, block {trial.block}"
+    job = trial_job(state.context, trial, len(records) + 1)
+    return _job_step(state, f"trial:{trial.id}", what, job, records)
+
+
+def _job_step(
+    state: State,
+    step: str,
+    what: str,
+    job: Manifest,
+    records: list[TrialRecord] | list[LoadRecord],
+) -> Step:
+    """Runs the job, unless the attempts before it say that it makes no sense."""
+    attempt = len(records) + 1
+    if records and (attempt > MAX_ATTEMPTS or is_final(records[-1])):
+        last = records[-1]
+        count = f"{len(records)} attempts" if len(records) > 1 else "the first attempt"
+        return Failed(Problem(last.reason, f"{what} failed after {count}: {last.message}"))
+    name = job["metadata"]["name"]
+    pods = [pod for pod in state.pods if labels_of(pod).get("job-name") == name]
+    if problem := hopeless(pods, state.benchmark.metadata.namespace):
+        return Failed(Problem(problem.reason, f"{what}: {problem.message}"))
+    started = any(_has_started(pod) for pod in pods)
+    suffix = f", attempt {attempt}" if attempt > 1 else ""
+    return Waiting(
+        step=f"{step}/{attempt}",
+        description=what + suffix,
+        objects=(job,),
+        limit_seconds=None if started else duration(state.benchmark.spec.timeouts.ready),
+        overdue=explain(
+            state,
+            f"{what}: job {name} does not start",
+            pods,
+            [name],
+            Problem("JobNotStarted", f"{what}: the pod of job {name} does not start."),
+        ),
+    )

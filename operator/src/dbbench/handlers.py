@@ -1,0 +1,64 @@
+"""The kopf shell: every event about a benchmark or one of its children is a reason to look.
+
+Event handlers alone: they need no finalizer, no annotation and no state of kopf's in the objects,
+so that nothing is in the way when an object is deleted while the operator is away.
+"""
+
+from collections.abc import Mapping
+
+import kopf
+from kubernetes_asyncio.client import ApiClient
+
+from dbbench.api import GROUP, PLURAL, VERSION
+from dbbench.kube.cluster import Cluster
+from dbbench.metrics import Server
+from dbbench.reconciler import Key, Reconciler
+from dbbench.settings import Settings
+from dbbench.targets.names import LABEL_BENCHMARK, LABEL_MANAGED_BY, MANAGED_BY
+
+# Watches end by themselves after this time and are begun anew; a dead one is noticed no later.
+SERVER_TIMEOUT_SECONDS = 240
+CLIENT_TIMEOUT_SECONDS = 270
+CONNECT_TIMEOUT_SECONDS = 30
+
+CHILDREN = {LABEL_MANAGED_BY: MANAGED_BY}
+
+
+def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiClient) -> None:
+    """Add all handlers to the registry."""
+    cluster = Cluster(client)
+    reconciler = Reconciler(cluster, settings.images, settings.namespaces)
+    server = Server(cluster, reconciler, settings)
+
+    @kopf.on.startup(registry=registry)
+    async def startup(settings: kopf.OperatorSettings, **_: object) -> None:
+        settings.watching.server_timeout = SERVER_TIMEOUT_SECONDS
+        settings.watching.client_timeout = CLIENT_TIMEOUT_SECONDS
+        settings.watching.connect_timeout = CONNECT_TIMEOUT_SECONDS
+        settings.posting.enabled = False
+        settings.scanning.disabled = True
+        settings.persistence.finalizer = f"{GROUP}/finalizer"
+        reconciler.start()
+        await server.start()
+
+    @kopf.on.login(registry=registry)
+    def login(settings: kopf.OperatorSettings, **_: object) -> kopf.ConnectionInfo | None:
+        return kopf.login_with_service_account(settings=settings) or kopf.login_with_kubeconfig(
+            settings=settings
+        )
+
+    @kopf.on.cleanup(registry=registry)
+    async def cleanup(**_: object) -> None:
+        await server.stop()
+        await reconciler.stop()
+
+    @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
+    async def benchmark_changed(namespace: str | None, name: str, **_: object) -> None:
+        reconciler.queue.add(Key(namespace or "", name))
+
+    async def child_changed(namespace: str | None, labels: Mapping[str, str], **_: object) -> None:
+        if LABEL_BENCHMARK in labels:
+            reconciler.queue.add(Key(namespace or "", labels[LABEL_BENCHMARK]))
+
+    kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)(child_changed)
+    kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)(child_changed)

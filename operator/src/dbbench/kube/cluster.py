@@ -1,0 +1,162 @@
+"""Requests to the API server: list, get, apply, delete, logs. Objects are plain dictionaries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubernetes_asyncio.client import ApiClient, ApiException
+
+from dbbench.kube.kinds import DBBENCHMARK, POD, VIRTUAL_MACHINE, Kind
+
+FIELD_MANAGER = "dbbench"
+REQUEST_TIMEOUT_SECONDS = 30
+_MERGE = "application/merge-patch+json"
+_APPLY = "application/apply-patch+yaml"
+
+Manifest = dict[str, Any]
+
+
+class Cluster:
+    """The API server, as far as dbbench needs it. ApiException for what the server refuses."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    async def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> list[Manifest]:
+        """All objects of a kind that the selectors match, in all namespaces when none is given."""
+        query = {"labelSelector": labels, "fieldSelector": fields, "limit": "500"}
+        query = {key: value for key, value in query.items() if value}
+        items: list[Manifest] = []
+        while True:
+            page = await self._request("GET", kind.path(namespace), query=query)
+            # Items of a list carry no type of their own.
+            items += [
+                {"apiVersion": kind.api_version, "kind": kind.name} | item for item in page["items"]
+            ]
+            query["continue"] = page["metadata"].get("continue", "")
+            if not query["continue"]:
+                return items
+
+    async def get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
+        """One object; None when it does not exist."""
+        try:
+            return await self._request("GET", kind.path(namespace, name))
+        except ApiException as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def apply(self, kind: Kind, manifest: Manifest) -> Manifest:
+        """Server-side apply: create the object or change the fields that dbbench owns."""
+        metadata = manifest["metadata"]
+        return await self._request(
+            "PATCH",
+            kind.path(metadata.get("namespace"), metadata["name"]),
+            query={"fieldManager": FIELD_MANAGER, "force": "true"},
+            body=manifest,
+            content_type=_APPLY,
+        )
+
+    async def create(self, kind: Kind, manifest: Manifest) -> bool:
+        """Create the object; False when one of that name exists, which is then left as it is."""
+        try:
+            await self._request(
+                "POST",
+                kind.path(manifest["metadata"].get("namespace")),
+                query={"fieldManager": FIELD_MANAGER},
+                body=manifest,
+            )
+        except ApiException as error:
+            if error.status == 409:
+                return False
+            raise
+        return True
+
+    async def merge(self, kind: Kind, namespace: str, name: str, patch: Manifest) -> Manifest:
+        """JSON merge patch of an existing object."""
+        return await self._request(
+            "PATCH",
+            kind.path(namespace, name),
+            query={"fieldManager": FIELD_MANAGER},
+            body=patch,
+            content_type=_MERGE,
+        )
+
+    async def replace_status(self, namespace: str, name: str, status: Manifest) -> None:
+        """Write the whole status of a DBBenchmark; nothing happens when it is gone."""
+        path = DBBENCHMARK.path(namespace, name) + "/status"
+        try:
+            current = await self._request("GET", path)
+            current["status"] = status
+            await self._request("PUT", path, query={"fieldManager": FIELD_MANAGER}, body=current)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+
+    async def delete(self, kind: Kind, namespace: str, name: str) -> None:
+        """Delete the object and what it owns; nothing happens when it is gone already."""
+        try:
+            await self._request(
+                "DELETE",
+                kind.path(namespace, name),
+                query={"propagationPolicy": "Background"},
+            )
+        except ApiException as error:
+            if error.status != 404:
+                raise
+
+    async def log(self, namespace: str, pod: str, container: str) -> str | None:
+        """The container's whole log; None when the pod or its log is gone."""
+        response = await self._client.call_api(
+            f"{POD.path(namespace, pod)}/log",
+            "GET",
+            query_params=[("container", container)],
+            auth_settings=["BearerToken"],
+            _preload_content=False,
+            _request_timeout=REQUEST_TIMEOUT_SECONDS,
+        )
+        async with response:
+            if response.status in (400, 404):
+                return None
+            content = await response.read()
+            text = bytes(content).decode("utf-8", "replace")
+            if response.status != 200:
+                raise ApiException(status=response.status, reason=text)
+        return text
+
+    async def serves_kubevirt(self) -> bool:
+        """Whether the cluster serves KubeVirt's API (discovery needs no special rights)."""
+        try:
+            resources = await self._request("GET", VIRTUAL_MACHINE.prefix)
+        except ApiException as error:
+            if error.status == 404:
+                return False
+            raise
+        return any(entry["name"] == VIRTUAL_MACHINE.plural for entry in resources["resources"])
+
+    async def version(self) -> str:
+        """Version of the API server, such as `v1.34.4`."""
+        return str((await self._request("GET", "/version"))["gitVersion"])
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Manifest | None = None,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        answer: Manifest = await self._client.call_api(
+            path,
+            method,
+            query_params=list((query or {}).items()),
+            header_params={"Accept": "application/json", "Content-Type": content_type},
+            body=body,
+            auth_settings=["BearerToken"],
+            response_types_map=dict.fromkeys((200, 201, 202), "object"),
+            _return_http_data_only=True,
+            _request_timeout=REQUEST_TIMEOUT_SECONDS,
+        )
+        return answer

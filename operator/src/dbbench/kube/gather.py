@@ -1,0 +1,143 @@
+"""Reads everything that a decision about one benchmark needs."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from kubernetes_asyncio.client import ApiException
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.harvest import recorded_identities, unrecorded_jobs
+from dbbench.evaluate.state import Manifest, Ref, State, labels_of
+from dbbench.kube.cluster import Cluster
+from dbbench.kube.kinds import (
+    EVENT,
+    JOB,
+    NODE,
+    OWNED,
+    POD,
+    STORAGE_CLASS,
+    VIRTUAL_MACHINE,
+    Kind,
+)
+from dbbench.results.storage import read
+from dbbench.targets.context import Images, TargetRuntime
+from dbbench.targets.names import LABEL_BENCHMARK, label_value
+
+DRIVER_CONTAINER = "driver"
+
+
+async def gather(cluster: Cluster, benchmark: DBBenchmark, images: Images) -> State:
+    """The state of one benchmark. ApiException when the API server refuses or fails."""
+    kubevirt_served = await cluster.serves_kubevirt()
+    namespace = benchmark.metadata.namespace
+    selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
+    kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
+    *owned, pods = await asyncio.gather(
+        *(cluster.list(kind, namespace, labels=selector) for kind in kinds),
+        cluster.list(POD, namespace, labels=selector),
+    )
+    objects = {
+        Ref(item["kind"], item["metadata"]["name"]): item
+        for items in owned
+        for item in items
+        if _is_owned(item, benchmark)
+    }
+    records = read(
+        item.get("binaryData") or {}
+        for ref, item in sorted(objects.items())
+        if ref.kind == "ConfigMap"
+    )
+    if records.damaged:
+        key, reason = next(iter(records.damaged.items()))
+        raise ValueError(f"stored record {key} of benchmark {selector} is damaged: {reason}")
+    state = State(
+        benchmark=benchmark,
+        now=datetime.now(UTC),
+        images=images,
+        kubevirt=_kubevirt(benchmark, kubevirt_served),
+        objects=objects,
+        pods=tuple(pods),
+        trials=records.trials,
+        loads=records.loads,
+    )
+    if benchmark.status.completion_time is not None:
+        return state
+    return await _with_details(cluster, state)
+
+
+async def _with_details(cluster: Cluster, state: State) -> State:
+    """Adds what only a benchmark that has not ended needs."""
+    benchmark = state.benchmark
+    nodes = classes = None
+    version = ""
+    if benchmark.status.start_time is None or benchmark.status.environment is None:
+        nodes = await _readable(cluster, NODE)
+        classes = await _readable(cluster, STORAGE_CLASS)
+        version = await cluster.version()
+    warnings: tuple[Manifest, ...] = ()
+    if benchmark.status.start_time is not None and not _all_well(state.pods):
+        warnings = tuple(
+            await cluster.list(EVENT, benchmark.metadata.namespace, fields="type=Warning")
+        )
+    logs: dict[str, str | None] = {}
+    for job in unrecorded_jobs(state.of_kind(JOB.name), recorded_identities(state)):
+        name = job["metadata"]["name"]
+        try:
+            logs[name] = await _job_log(cluster, state, name)
+        except ApiException as error:
+            # The kubelet cannot be reached now; the log is read when it can.
+            if error.status < 500:
+                raise
+    return replace(
+        state,
+        kubernetes_version=version,
+        warnings=warnings,
+        nodes=nodes,
+        storage_classes=classes,
+        logs=logs,
+    )
+
+
+async def _readable(cluster: Cluster, kind: Kind) -> tuple[Manifest, ...] | None:
+    """All objects of the whole cluster; None without the right to read them."""
+    try:
+        return tuple(await cluster.list(kind))
+    except ApiException as error:
+        if error.status == 403:
+            return None
+        raise
+
+
+async def _job_log(cluster: Cluster, state: State, job: str) -> str | None:
+    for pod in state.pods:
+        if labels_of(pod).get("job-name") == job:
+            name = pod["metadata"]["name"]
+            return await cluster.log(state.benchmark.metadata.namespace, name, DRIVER_CONTAINER)
+    return None
+
+
+def _is_owned(item: Manifest, benchmark: DBBenchmark) -> bool:
+    """Labels can be set by anyone, and outlive an object of the same name; owners cannot."""
+    owners = item["metadata"].get("ownerReferences") or []
+    return any(owner["uid"] == benchmark.metadata.uid for owner in owners)
+
+
+def _all_well(pods: tuple[Manifest, ...]) -> bool:
+    """Whether no pod waits for anything that an event could explain."""
+    return bool(pods) and all(
+        pod.get("status", {}).get("phase") == "Succeeded"
+        or any(
+            condition["type"] == "Ready" and condition["status"] == "True"
+            for condition in pod.get("status", {}).get("conditions") or []
+        )
+        for pod in pods
+    )
+
+
+def _kubevirt(benchmark: DBBenchmark, served: bool) -> bool:
+    """What Auto means. Settled at the start: KubeVirt may come or go during the run."""
+    known = benchmark.status.environment
+    if known is None:
+        return served
+    return any(target.runtime == TargetRuntime.KUBEVIRT for target in known.targets)

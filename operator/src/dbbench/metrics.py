@@ -1,0 +1,175 @@
+"""Metrics, rebuilt from the API server at each scrape, and the HTTP server that shows them.
+
+Series come from status and from the results of finished runs, so they survive a restart of the
+operator and disappear with the object. Names have the prefix `dbbench_` and base units; nothing
+that identifies a single run is a label.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from dbbench.kube.cluster import Cluster, Manifest
+from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
+from dbbench.reconciler import Reconciler
+from dbbench.results.series import Series, series_of
+from dbbench.results.storage import CONTENT_LABEL, CONTENT_RESULTS
+from dbbench.settings import Settings
+from dbbench.targets.names import LABEL_MANAGED_BY, MANAGED_BY
+
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_CONDITION_STATUSES = ("True", "False", "Unknown")
+
+
+class Server:
+    """Serves /metrics, /healthz and /readyz."""
+
+    def __init__(self, cluster: Cluster, reconciler: Reconciler, settings: Settings) -> None:
+        self._cluster = cluster
+        self._reconciler = reconciler
+        self._settings = settings
+        application = web.Application()
+        application.router.add_get("/metrics", self._metrics)
+        application.router.add_get("/healthz", self._healthz)
+        application.router.add_get("/readyz", self._healthz)
+        self._runner = web.AppRunner(application, access_log=None)
+
+    async def start(self) -> None:
+        """Listen on all addresses."""
+        await self._runner.setup()
+        await web.TCPSite(self._runner, port=self._settings.port).start()
+
+    async def stop(self) -> None:
+        """Close the listener."""
+        await self._runner.cleanup()
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        if self._reconciler.healthy():
+            return web.Response(text="ok\n")
+        return web.Response(status=503, text="a worker ended or the API server is out of reach\n")
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        benchmarks: list[Manifest] = []
+        results: list[Manifest] = []
+        selector = f"{LABEL_MANAGED_BY}={MANAGED_BY},{CONTENT_LABEL}={CONTENT_RESULTS}"
+        for namespace in self._settings.namespaces or (None,):
+            benchmarks += await self._cluster.list(DBBENCHMARK, namespace)
+            results += await self._cluster.list(CONFIG_MAP, namespace, labels=selector)
+        families = [
+            *benchmark_families(benchmarks),
+            *result_families(benchmarks, results),
+            *_own_families(self._reconciler),
+        ]
+        return web.Response(body=render(families), headers={"Content-Type": _CONTENT_TYPE})
+
+
+def render(families: list[Metric]) -> bytes:
+    """The Prometheus text format."""
+
+    class Families:
+        def collect(self) -> Iterator[Metric]:
+            yield from families
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Families())
+    return generate_latest(registry)
+
+
+def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
+    """Trials, conditions and slowdowns, from the status of each benchmark."""
+    identity = ["namespace", "benchmark"]
+    trials = GaugeMetricFamily(
+        "dbbench_trials", "Trials of a benchmark, by state.", labels=[*identity, "state"]
+    )
+    condition = GaugeMetricFamily(
+        "dbbench_condition",
+        "1 for the status that a condition has.",
+        labels=[*identity, "type", "status"],
+    )
+    compared = [*identity, "workload", "cell", "target", "metric", "emulated"]
+    slowdown = GaugeMetricFamily(
+        "dbbench_slowdown_ratio",
+        "Relative slowdown against the baseline: 0.078 is 7.8 % slower.",
+        labels=compared,
+    )
+    bound = GaugeMetricFamily(
+        "dbbench_slowdown_bound_ratio",
+        "Bounds of the 95 % confidence interval of the slowdown.",
+        labels=[*compared, "bound"],
+    )
+    for body in benchmarks:
+        ident = _identity(body)
+        status = body.get("status") or {}
+        progress = status.get("progress") or {}
+        for state in ("planned", "done", "invalid"):
+            trials.add_metric([*ident, state], progress.get(f"trials{state.capitalize()}", 0))
+        for entry in status.get("conditions") or []:
+            for value in _CONDITION_STATUSES:
+                condition.add_metric([*ident, entry["type"], value], entry["status"] == value)
+        for entry in status.get("comparisons") or []:
+            labels = [
+                *ident,
+                entry["workload"],
+                entry["cell"],
+                entry["target"],
+                entry["metric"],
+                str(entry.get("emulated", False)).lower(),
+            ]
+            slowdown.add_metric(labels, float(entry["slowdown"]))
+            interval = entry.get("confidenceInterval")
+            for name in ("low", "high") if interval else ():
+                bound.add_metric([*labels, name], float(interval[name]))
+    return [trials, condition, slowdown, bound]
+
+
+def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list[Metric]:
+    """Runtimes, throughputs and latencies, from the results ConfigMaps of existing benchmarks."""
+    owners = {body["metadata"]["uid"]: body for body in benchmarks}
+    families: dict[str, GaugeMetricFamily] = {}
+    for config_map in results:
+        for reference in config_map["metadata"].get("ownerReferences") or []:
+            body = owners.get(reference["uid"])
+            if body is not None:
+                for series in series_of(config_map.get("data") or {}):
+                    _add(families, _identity(body), series)
+    return list(families.values())
+
+
+def _add(families: dict[str, GaugeMetricFamily], ident: list[str], series: Series) -> None:
+    family = families.get(series.name)
+    if family is None:
+        family = GaugeMetricFamily(
+            series.name, series.help, labels=["namespace", "benchmark", *series.labels]
+        )
+        families[series.name] = family
+    family.add_metric([*ident, *series.labels.values()], series.value)
+
+
+def _identity(body: dict[str, Any]) -> list[str]:
+    return [body["metadata"]["namespace"], body["metadata"]["name"]]
+
+
+def _own_families(reconciler: Reconciler) -> list[Metric]:
+    statistics = reconciler.statistics
+    reconciles = CounterMetricFamily(
+        "dbbench_operator_reconciles", "Looks at a benchmark.", value=statistics.reconciles
+    )
+    errors = CounterMetricFamily(
+        "dbbench_operator_reconcile_errors",
+        "Looks that failed and were tried again.",
+        value=statistics.errors,
+    )
+    seconds = CounterMetricFamily(
+        "dbbench_operator_reconcile_seconds",
+        "Time spent looking at benchmarks.",
+        value=statistics.seconds,
+    )
+    waiting = GaugeMetricFamily(
+        "dbbench_operator_queue_length",
+        "Benchmarks that wait to be looked at.",
+        value=len(reconciler.queue),
+    )
+    return [reconciles, errors, seconds, waiting]

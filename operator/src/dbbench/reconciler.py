@@ -1,0 +1,165 @@
+"""One level-triggered reconcile for every reason to look: gather, decide, act.
+
+Nothing that matters lives here: the queue only says which benchmark to look at next, and a
+regular resync adds every benchmark, so that a watch that dies costs time and nothing else.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+import structlog
+from kubernetes_asyncio.client import ApiException
+from pydantic import ValidationError
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.status import DBBenchmarkStatus
+from dbbench.evaluate.decide import decide
+from dbbench.evaluate.invalid import invalid_spec_status
+from dbbench.kube.act import act
+from dbbench.kube.cluster import Cluster
+from dbbench.kube.gather import gather
+from dbbench.kube.kinds import DBBENCHMARK
+from dbbench.targets.context import Images
+from dbbench.workqueue import Workqueue
+
+log = structlog.get_logger()
+
+WORKERS = 4
+RESYNC_SECONDS = 60
+FIRST_RETRY_SECONDS = 1.0
+LAST_RETRY_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Key:
+    """Names one DBBenchmark."""
+
+    namespace: str
+    name: str
+
+
+@dataclass
+class Statistics:
+    """What the operator counts about itself."""
+
+    reconciles: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+    last_resync: float = field(default_factory=time.monotonic)
+
+
+class Reconciler:
+    """Works through the queue with a few workers, never two on the same benchmark."""
+
+    def __init__(self, cluster: Cluster, images: Images, namespaces: tuple[str, ...]) -> None:
+        self.queue: Workqueue[Key] = Workqueue()
+        self.statistics = Statistics()
+        self._cluster = cluster
+        self._images = images
+        self._namespaces = namespaces
+        self._failures: dict[Key, int] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Start workers and resync in the running event loop."""
+        self._tasks = [asyncio.create_task(self._work()) for _ in range(WORKERS)]
+        self._tasks.append(asyncio.create_task(self._resync()))
+
+    async def stop(self) -> None:
+        """Stop at once: whatever is half done is done again by the next operator."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def healthy(self) -> bool:
+        """Whether all tasks live and the resync has reached the API server lately."""
+        alive = all(not task.done() for task in self._tasks)
+        return alive and time.monotonic() - self.statistics.last_resync < 5 * RESYNC_SECONDS
+
+    async def reconcile(self, key: Key) -> float | None:
+        """Look at one benchmark and do what is due. Seconds until the next look, if any."""
+        body = await self._cluster.get(DBBENCHMARK, key.namespace, key.name)
+        if body is None or body["metadata"].get("deletionTimestamp"):
+            return None  # the garbage collector takes everything that the benchmark owns
+        try:
+            benchmark = DBBenchmark.parse(body)
+        except ValidationError as error:
+            status = invalid_spec_status(body, error)
+            if status != body.get("status"):
+                await self._cluster.replace_status(key.namespace, key.name, status)
+            return None
+        state = await gather(self._cluster, benchmark, self._images)
+        decision = decide(state)
+        await act(self._cluster, state, decision)
+        _report(key, benchmark.status, decision.status)
+        return decision.requeue_after
+
+    async def _work(self) -> None:
+        while True:
+            key = await self.queue.get()
+            began = time.monotonic()
+            try:
+                delay = await self.reconcile(key)
+            except Exception as error:
+                self.statistics.errors += 1
+                delay = self._backoff(key, error)
+            else:
+                self._failures.pop(key, None)
+            self.statistics.reconciles += 1
+            self.statistics.seconds += time.monotonic() - began
+            self.queue.done(key)
+            if delay is not None:
+                self.queue.add(key, delay)
+
+    def _backoff(self, key: Key, error: Exception) -> float:
+        count = self._failures.get(key, 0)
+        self._failures[key] = count + 1
+        delay = float(min(FIRST_RETRY_SECONDS * 2**count, LAST_RETRY_SECONDS))
+        if isinstance(error, ApiException):
+            log.warning(
+                "api server refused",
+                benchmark=key.name,
+                namespace=key.namespace,
+                status=error.status,
+                reason=error.reason,
+                retry_in=delay,
+                body=str(error.body)[:500],
+            )
+        else:
+            log.error(
+                "reconcile failed",
+                benchmark=key.name,
+                namespace=key.namespace,
+                retry_in=delay,
+                exc_info=error,
+            )
+        return delay
+
+    async def _resync(self) -> None:
+        while True:
+            try:
+                for namespace in self._namespaces or (None,):
+                    for body in await self._cluster.list(DBBENCHMARK, namespace):
+                        metadata = body["metadata"]
+                        if not (body.get("status") or {}).get("completionTime"):
+                            self.queue.add(Key(metadata["namespace"], metadata["name"]))
+                self.statistics.last_resync = time.monotonic()
+            except Exception as error:
+                log.warning("resync failed", error=str(error))
+            await asyncio.sleep(RESYNC_SECONDS)
+
+
+def _report(key: Key, before: DBBenchmarkStatus, after: DBBenchmarkStatus) -> None:
+    """One line for each change of step or reason."""
+    old = before.progress.step if before.progress else ""
+    new = after.progress.step if after.progress else ""
+    if (old, before.reason) != (new, after.reason):
+        log.info(
+            "step",
+            benchmark=key.name,
+            namespace=key.namespace,
+            step=new,
+            reason=after.reason,
+            current=after.progress.current if after.progress else "",
+        )

@@ -1,0 +1,79 @@
+"""Prometheus series of a finished run, read from its summary. No I/O."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Series:
+    """One value with its labels. `name` is in base units: seconds, transactions per second."""
+
+    name: str
+    help: str
+    labels: Mapping[str, str]
+    value: float
+
+
+def series_of(data: Mapping[str, str]) -> Iterator[Series]:
+    """Series of one results ConfigMap; none where it holds no summary.
+
+    The baseline's own values are series too: each target is shown once.
+    """
+    document = json.loads(data.get("summary.json", "{}"))
+    seen: set[tuple[str, ...]] = set()
+    for entry in document.get("queries", []):
+        for target, value in _sides(document, entry):
+            labels = _labels(entry, target) | {"query": entry["query"]}
+            yield from _once(
+                seen,
+                Series(
+                    "dbbench_query_runtime_seconds",
+                    "Runtime of a query, mean over blocks.",
+                    labels,
+                    value,
+                ),
+            )
+    for entry in document.get("comparisons", []):
+        if entry["unit"] == "per_second":
+            for target, value in _sides(document, entry):
+                yield from _once(
+                    seen,
+                    Series(
+                        "dbbench_throughput_transactions_per_second",
+                        "Throughput of a workload, mean over blocks.",
+                        _labels(entry, target),
+                        value,
+                    ),
+                )
+    for entry in document.get("operations", []):
+        for name, quantile in _QUANTILES.items() if entry["latencySeconds"] else ():
+            yield Series(
+                "dbbench_latency_seconds",
+                "Quantiles of the latency of an operation, over all trials.",
+                _labels(entry, entry["target"])
+                | {"operation": entry["operation"], "quantile": quantile},
+                entry["latencySeconds"][name],
+            )
+
+
+_QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99", "p999": "0.999"}
+
+
+def _sides(document: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    return (
+        (document["baseline"], entry["baselineValue"]),
+        (entry["target"], entry["targetValue"]),
+    )
+
+
+def _labels(entry: Mapping[str, Any], target: str) -> dict[str, str]:
+    return {"workload": entry["workload"], "cell": entry["cell"], "target": target}
+
+
+def _once(seen: set[tuple[str, ...]], series: Series) -> Iterator[Series]:
+    key = (series.name, *series.labels.values())
+    if key not in seen:
+        seen.add(key)
+        yield series

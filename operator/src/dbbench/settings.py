@@ -1,0 +1,48 @@
+"""The operator's configuration, from its environment."""
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbbench import __version__
+from dbbench.targets.context import Images
+
+DEFAULT_REGISTRY = "dbbench"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the chart sets. `namespaces` empty: the whole cluster is watched."""
+
+    images: Images
+    namespaces: tuple[str, ...]
+    log_level: int
+    port: int
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Reads the DBBENCH_ variables; ValueError names the one that is wrong."""
+
+    def image(variable: str, name: str) -> str:
+        return environment.get(variable) or f"{DEFAULT_REGISTRY}/{name}:{__version__}"
+
+    level = environment.get("DBBENCH_LOG_LEVEL") or "INFO"
+    levels = logging.getLevelNamesMapping()
+    if level.upper() not in levels:
+        raise ValueError(f"DBBENCH_LOG_LEVEL is {level!r}; write DEBUG, INFO, WARNING or ERROR")
+    port = environment.get("DBBENCH_PORT") or "8080"
+    if not port.isdigit():
+        raise ValueError(f"DBBENCH_PORT is {port!r}; write a port number such as 8080")
+    names = environment.get("DBBENCH_WATCH_NAMESPACES", "").split(",")
+    return Settings(
+        images=Images(
+            driver=image("DBBENCH_DRIVER_IMAGE", "driver"),
+            launcher=image("DBBENCH_LAUNCHER_IMAGE", "launcher"),
+            guest_kernel=image("DBBENCH_GUEST_KERNEL_IMAGE", "guest-kernel"),
+            pull_policy=environment.get("DBBENCH_IMAGE_PULL_POLICY") or "IfNotPresent",
+        ),
+        namespaces=tuple(name.strip() for name in names if name.strip()),
+        log_level=levels[level.upper()],
+        port=int(port),
+    )

@@ -1,0 +1,64 @@
+"""Keys that wait to be reconciled: each at most once, by one worker at a time.
+
+A key that is added while it is being worked on is worked on once more afterwards, so that no
+change is missed; a key that is added many times while it waits is worked on once.
+"""
+
+import asyncio
+import heapq
+import time
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Workqueue(Generic[Key]):
+    """A delaying, deduplicating queue. All calls come from one event loop."""
+
+    def __init__(self) -> None:
+        self._due: dict[Key, float] = {}
+        self._heap: list[tuple[float, int, Key]] = []
+        self._active: set[Key] = set()
+        self._again: dict[Key, float] = {}
+        self._changed = asyncio.Event()
+        self._serial = 0
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def add(self, key: Key, delay: float = 0.0) -> None:
+        """Have the key worked on in `delay` seconds, or earlier if it is due earlier already."""
+        due = time.monotonic() + delay
+        if key in self._active:
+            self._again[key] = min(due, self._again.get(key, due))
+            return
+        if key in self._due and self._due[key] <= due:
+            return
+        self._due[key] = due
+        self._serial += 1
+        heapq.heappush(self._heap, (due, self._serial, key))
+        self._changed.set()
+
+    async def get(self) -> Key:
+        """The next key that is due. Must be followed by `done`."""
+        while True:
+            self._changed.clear()
+            while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
+                heapq.heappop(self._heap)  # replaced by an earlier entry, or worked on since
+            if self._heap and self._heap[0][0] <= time.monotonic():
+                _, _, key = heapq.heappop(self._heap)
+                del self._due[key]
+                self._active.add(key)
+                return key
+            wait = self._heap[0][0] - time.monotonic() if self._heap else None
+            try:
+                await asyncio.wait_for(self._changed.wait(), wait)
+            except TimeoutError:
+                continue
+
+    def done(self, key: Key) -> None:
+        """The key is not worked on any more."""
+        self._active.discard(key)
+        if key in self._again:
+            self.add(key, max(self._again.pop(key) - time.monotonic(), 0.0))
