@@ -10,6 +10,8 @@ from dbbench.targets.placement import on_node
 from dbbench.targets.single_run import job
 
 _TOOLS = "/dbbench/tools"
+# In the launcher's image; installed under its last name.
+_GUEST_TOOLS = "/opt/guest-tools"
 _RESOURCES = {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
 
 
@@ -36,7 +38,7 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
                 "image": ctx.images.launcher,
                 "imagePullPolicy": ctx.images.pull_policy,
                 "command": ["/usr/local/bin/dbbench-driver"],
-                "args": ["agent", "install", "--to", _TOOLS, "--from", "/opt/guest-tools"],
+                "args": ["agent", "install", "--to", _TOOLS, "--from", _GUEST_TOOLS],
                 "resources": _RESOURCES,
                 "securityContext": security.container()
                 | {
@@ -54,7 +56,7 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
                 "imagePullPolicy": spec.database.image_pull_policy.value,
                 "command": [f"{_TOOLS}/dbbench-driver"],
                 "args": [
-                    "agent", "pack-root", "--tools", _TOOLS,
+                    "agent", "pack-root", "--tools", f"{_TOOLS}/guest-tools",
                     "--output", f"{ROOT}/disk.img", "--size", machine.root_disk_size,
                 ],
                 "resources": _RESOURCES,

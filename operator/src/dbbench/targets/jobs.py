@@ -31,7 +31,11 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         names.load_job_name(benchmark, target.name, workload.name, attempt),
         labels,
         duration(spec.timeouts.load),
-        _pod(ctx, [kind, "load", *options, *_common(ctx, target.name, workload.name, seed)]),
+        # The database is the benchmark's own: what an earlier attempt left is in the way.
+        _pod(
+            ctx,
+            [kind, "load", *options, "--replace", *_common(ctx, target.name, workload.name, seed)],
+        ),
     )
 
 
