@@ -1,0 +1,265 @@
+"""A model of the cluster for property tests of decide(): controllers reduced to their outcomes.
+
+It is no substitute for the end-to-end tests, which run on a real cluster. It exists because it can
+be interrupted after every single action, thousands of times, and real clusters cannot.
+"""
+
+import copy
+import json
+import random
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.decide import decide
+from dbbench.evaluate.decision import Decision
+from dbbench.evaluate.harvest import finished, recorded_identities, unrecorded_jobs
+from dbbench.evaluate.state import Ref, State, labels_of, timestamp
+from dbbench.results.record import LoadRecord, TrialRecord
+from dbbench.targets.context import Images
+
+IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1")
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Killed(Exception):
+    """The operator ended here."""
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    """A small valid spec: two targets, two workloads, two blocks."""
+    found: dict[str, Any] = {
+        "database": {"engine": "PostgreSQL", "image": "postgres:17"},
+        "placement": {
+            "database": {"nodeSelector": {"kubernetes.io/hostname": "a"}},
+            "driver": {"nodeSelector": {"kubernetes.io/hostname": "b"}},
+        },
+        "baseline": "pod",
+        "targets": [
+            {"name": "pod", "pod": {}},
+            {"name": "vm", "virtualMachine": {"runtime": "QEMU"}},
+        ],
+        "workloads": [
+            {"name": "analytics", "tpch": {"scaleFactor": "0.01"}},
+            {"name": "telecom", "tatp": {"subscribers": 1000}},
+        ],
+        "trials": {"min": 2},
+    }
+    return found | changes
+
+
+def node(name: str, cpu: str = "4", memory: str = "8Gi") -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "status": {
+            "allocatable": {"cpu": cpu, "memory": memory},
+            "nodeInfo": {
+                "kernelVersion": "6.1",
+                "containerRuntimeVersion": "containerd://1",
+                "kubeletVersion": "v1.34.4",
+            },
+        },
+    }
+
+
+STORAGE_CLASS = {
+    "metadata": {
+        "name": "standard",
+        "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+    }
+}
+
+
+@dataclass
+class ModelCluster:
+    """Objects by reference. `fail` decides how a job's attempt ends: None means well."""
+
+    spec: dict[str, Any]
+    seed: int = 0
+    fail: Any = None
+    nodes: tuple[dict[str, Any], ...] = (node("a"), node("b"))
+    storage_classes: tuple[dict[str, Any], ...] = (STORAGE_CLASS,)
+    kubevirt: bool = False
+    now: datetime = START
+    status: dict[str, Any] = field(default_factory=dict)
+    objects: dict[Ref, dict[str, Any]] = field(default_factory=dict)
+    pods: dict[str, dict[str, Any]] = field(default_factory=dict)
+    logs: dict[str, str | None] = field(default_factory=dict)
+    records: dict[tuple[str, ...], TrialRecord | LoadRecord] = field(default_factory=dict)
+    stored: list[tuple[str, ...]] = field(default_factory=list)
+    jobs_run: list[str] = field(default_factory=list)
+    most_targets_at_once: int = 0
+    stuck: frozenset[str] = frozenset()
+
+    def benchmark(self) -> DBBenchmark:
+        return DBBenchmark.parse(
+            {
+                "metadata": {"name": "bench", "namespace": "ns", "uid": "u-1", "generation": 1},
+                "spec": self.spec,
+                "status": copy.deepcopy(self.status),
+            }
+        )
+
+    def state(self) -> State:
+        """As gather reads it."""
+        found = State(
+            benchmark=self.benchmark(),
+            now=self.now,
+            images=IMAGES,
+            kubevirt=self.kubevirt,
+            kubernetes_version="v1.34.4",
+            objects=copy.deepcopy(self.objects),
+            pods=tuple(copy.deepcopy(list(self.pods.values()))),
+            nodes=self.nodes,
+            storage_classes=self.storage_classes,
+            trials=tuple(r for r in self.records.values() if isinstance(r, TrialRecord)),
+            loads=tuple(r for r in self.records.values() if isinstance(r, LoadRecord)),
+        )
+        jobs = unrecorded_jobs(found.of_kind("Job"), recorded_identities(found))
+        names = [job["metadata"]["name"] for job in jobs]
+        return replace(found, logs={name: self.logs.get(name) for name in names})
+
+    def carry_out(self, decision: Decision, actions_before_death: int | None = None) -> None:
+        """As act does, in its order; Killed after so many actions."""
+        left = actions_before_death
+
+        def action() -> None:
+            nonlocal left
+            if left is not None:
+                if left == 0:
+                    raise Killed
+                left -= 1
+
+        for record in decision.store:
+            action()
+            self._store(record)
+        if decision.create_credentials:
+            action()
+            ref = Ref("Secret", "bench-credentials")
+            self.objects.setdefault(ref, {"metadata": {"name": ref.name, "labels": {}}})
+        for manifest in decision.apply:
+            action()
+            self._apply(manifest)
+        for ref in decision.delete:
+            action()
+            self._delete(ref)
+        action()
+        self.status = decision.status.document()
+
+    def pass_time(self, seconds: float = 5) -> None:
+        """Controllers do their work: pods come and go, jobs end."""
+        self.now += timedelta(seconds=seconds)
+        for ref, manifest in list(self.objects.items()):
+            if ref.kind == "StatefulSet":
+                self._run_instance(ref.name, manifest)
+            if ref.kind == "Job" and finished(manifest) is None and ref.name not in self.stuck:
+                self._finish_job(ref.name, manifest)
+        running = {labels_of(pod)["dbbench.io/target"] for pod in self.pods.values()}
+        self.most_targets_at_once = max(self.most_targets_at_once, len(running))
+
+    def step(self) -> Decision:
+        """One undisturbed look, then time passes."""
+        decision = decide(self.state())
+        self.carry_out(decision)
+        self.pass_time()
+        return decision
+
+    def run(self, limit: int = 400) -> None:
+        """Until the end, or `limit` looks."""
+        for _ in range(limit):
+            self.step()
+            if "completionTime" in self.status:
+                self.step()
+                return
+        raise AssertionError(f"not finished after {limit} looks: {self.status['progress']}")
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        return {c["type"]: c for c in self.status["conditions"]}[kind]
+
+    def _store(self, record: TrialRecord | LoadRecord) -> None:
+        if isinstance(record, TrialRecord):
+            key: tuple[str, ...] = ("trial", record.trial, str(record.attempt))
+        else:
+            key = ("load", record.target, record.workload, str(record.attempt))
+        self.records[key] = record
+        self.stored.append(key)
+
+    def _apply(self, manifest: dict[str, Any]) -> None:
+        ref = Ref(manifest["kind"], manifest["metadata"]["name"])
+        before = self.objects.get(ref, {})
+        merged = copy.deepcopy(manifest)
+        merged["metadata"].setdefault("creationTimestamp", timestamp(self.now))
+        if "status" in before:
+            merged["status"] = before["status"]
+        if ref.kind == "Job" and ref not in self.objects:
+            self.jobs_run.append(ref.name)
+        self.objects[ref] = merged
+
+    def _delete(self, ref: Ref) -> None:
+        self.objects.pop(ref, None)
+        if ref.kind == "StatefulSet":
+            self.pods.pop(f"{ref.name}-0", None)
+
+    def _run_instance(self, name: str, manifest: dict[str, Any]) -> None:
+        pod = f"{name}-0"
+        if manifest["spec"]["replicas"] == 0:
+            self.pods.pop(pod, None)
+        elif name not in self.stuck:
+            template = manifest["spec"]["template"]["metadata"]
+            self.pods[pod] = {
+                "metadata": {"name": pod, "labels": template["labels"]},
+                "spec": manifest["spec"]["template"]["spec"],
+                "status": {
+                    "phase": "Running",
+                    "conditions": [{"type": "Ready", "status": "True"}],
+                },
+            }
+
+    def _finish_job(self, name: str, job: dict[str, Any]) -> None:
+        problem = self.fail(job) if self.fail else None
+        kind = labels_of(job)["dbbench.io/job"]
+        ended = "Complete" if problem is None else "Failed"
+        job["status"] = {
+            "startTime": timestamp(self.now),
+            "completionTime": timestamp(self.now),
+            "conditions": [
+                {"type": ended, "status": "True", "lastTransitionTime": timestamp(self.now)}
+            ],
+        }
+        if kind != "disk":
+            self.logs[name] = problem if problem is not None else self._log(job)
+        if problem == "lost":
+            self.logs[name] = None
+
+    def _log(self, job: dict[str, Any]) -> str:
+        labels = labels_of(job)
+        vm = labels["dbbench.io/target"] == "vm"
+        noise = random.Random(f"{self.seed}/{job['metadata']['name']}").uniform(0.98, 1.02)
+        factor = (1.5 if vm else 1.0) * noise
+        if labels["dbbench.io/workload"] == "analytics":
+            metrics = [{"name": "totalRuntime", "unit": "seconds", "value": 2.0 * factor}]
+            operations = [
+                {"name": f"Q{n}", "kind": "query", "counts": {"ok": 1, "expectedFailure": 0,
+                 "error": 0}, "errors": {}, "runtimesSeconds": [factor * n / 10]}
+                for n in (1, 2)
+            ]  # fmt: skip
+        else:
+            metrics = [{"name": "throughput", "unit": "per_second", "value": 100 / factor}]
+            operations = []
+        result = {
+            "kind": "Result",
+            "schemaVersion": 1,
+            "command": "run",
+            "valid": True,
+            "invalidReasons": [],
+            "metrics": metrics,
+            "operations": operations,
+            "server": {"engine": "PostgreSQL", "version": "17", "settings": {"a": "1"}},
+            "data": {"rows": {}, "digest": "sha256:1"},
+            "target": {
+                "facts": {"emulated": vm, "hypervisor": "TCG" if vm else "None", "kernel": "6.1"}
+            },
+        }
+        text = json.dumps(result, separators=(",", ":"))
+        return f'{{"kind":"Progress","phase":"measure"}}\n{text}\n'

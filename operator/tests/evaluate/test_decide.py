@@ -1,0 +1,214 @@
+"""decide() over whole runs on a model of the cluster."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbbench.evaluate.decide import decide
+from dbbench.evaluate.state import Ref
+from dbbench.results.record import Outcome, TrialRecord
+
+from .model_cluster import Killed, ModelCluster, node, spec
+
+PLANNED = 2 * 2 * 2  # blocks x targets x workloads
+
+
+def measured(cluster: ModelCluster) -> list[str]:
+    return [
+        record.trial
+        for record in cluster.records.values()
+        if isinstance(record, TrialRecord) and record.outcome is Outcome.MEASURED
+    ]
+
+
+def every_load(job):
+    return "no result" if job["metadata"]["labels"]["dbbench.io/job"] == "load" else None
+
+
+def test_run_measures_every_planned_trial_once_and_succeeds():
+    cluster = ModelCluster(spec())
+    cluster.run()
+    assert len(measured(cluster)) == len(set(measured(cluster))) == PLANNED
+    assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert cluster.condition("Ready")["status"] == "True"
+    assert cluster.status["progress"]["percent"] == 100
+
+
+def test_targets_take_turns():
+    cluster = ModelCluster(spec())
+    cluster.run()
+    assert cluster.most_targets_at_once == 1
+
+
+def test_emulation_is_flagged_and_slowdowns_are_reported():
+    cluster = ModelCluster(spec())
+    cluster.run()
+    assert cluster.condition("Representative")["status"] == "False"
+    assert cluster.condition("FairnessVerified")["status"] == "True"
+    comparisons = {entry["workload"]: entry for entry in cluster.status["comparisons"]}
+    assert comparisons.keys() == {"analytics", "telecom"}
+    for entry in comparisons.values():
+        assert entry["emulated"] is True
+        assert 0.4 < float(entry["slowdown"]) < 0.6
+        assert entry["confidenceInterval"]["low"] <= entry["slowdown"]
+
+
+def test_only_results_are_left_after_success():
+    cluster = ModelCluster(spec())
+    cluster.run()
+    assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("Never", True), ("Always", False)])
+def test_cleanup_policy_after_failure(policy, kept):
+    cluster = ModelCluster(spec(cleanupPolicy=policy), fail=every_load)
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "False"
+    assert any(ref.kind == "StatefulSet" for ref in cluster.objects) is kept
+    assert Ref("ConfigMap", "bench-results") in cluster.objects
+
+
+@settings(max_examples=60, deadline=None)
+@given(deaths=st.lists(st.integers(0, 6), max_size=80), seed=st.integers(0, 5))
+def test_operator_killed_after_any_action_changes_nothing_but_the_time(deaths, seed):
+    undisturbed = ModelCluster(spec(), seed=seed)
+    undisturbed.run()
+    cluster = ModelCluster(spec(), seed=seed)
+    for actions in deaths:
+        try:
+            cluster.carry_out(decide(cluster.state()), actions)
+        except Killed:
+            pass
+        cluster.pass_time()
+    if "completionTime" not in cluster.status:
+        cluster.run()
+    assert sorted(measured(cluster)) == sorted(measured(undisturbed))
+    assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert cluster.status["comparisons"] == undisturbed.status["comparisons"]
+
+
+def test_failed_trials_are_repeated_and_counted():
+    failed: set[str] = set()
+
+    def once(job):
+        labels = job["metadata"]["labels"]
+        if labels["dbbench.io/job"] == "trial" and labels["dbbench.io/trial"] not in failed:
+            failed.add(labels["dbbench.io/trial"])
+            return "lost"
+        return None
+
+    cluster = ModelCluster(spec(), fail=once)
+    cluster.run()
+    assert sorted(measured(cluster)) == sorted(failed)
+    assert cluster.status["progress"]["trialsInvalid"] == PLANNED
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
+def test_trial_that_never_succeeds_fails_the_run_with_its_reason():
+    def always(job):
+        if job["metadata"]["labels"]["dbbench.io/job"] == "trial":
+            return (
+                '{"kind":"Error","exitCode":3,"reason":"DatabaseUnreachable","message":"refused"}'
+            )
+        return None
+
+    cluster = ModelCluster(spec(), fail=always)
+    cluster.run()
+    stalled = cluster.condition("Stalled")
+    assert (stalled["status"], stalled["reason"]) == ("True", "DatabaseUnreachable")
+    assert "3 attempts" in stalled["message"]
+    assert cluster.condition("Succeeded")["status"] == "False"
+    assert cluster.condition("Reconciling")["status"] == "False"
+
+
+def test_failed_consistency_check_is_not_repeated():
+    error = '{"kind":"Error","exitCode":4,"reason":"ConsistencyCheckFailed","message":"3.3.2.1"}'
+    targets = [{"name": "pod", "pod": {}}, {"name": "other", "pod": {}}]
+    cluster = ModelCluster(spec(targets=targets), fail=lambda job: error)
+    cluster.run()
+    assert cluster.condition("Stalled")["reason"] == "ConsistencyCheckFailed"
+    assert "the first attempt" in cluster.condition("Stalled")["message"]
+
+
+def test_target_that_never_gets_ready_fails_within_its_timeout():
+    cluster = ModelCluster(
+        spec(timeouts={"ready": "1m"}), stuck=frozenset({"bench-pod", "bench-vm"})
+    )
+    cluster.run()
+    assert cluster.condition("Stalled")["reason"] == "TargetNotReady"
+    assert "spec.timeouts.ready" in cluster.condition("Stalled")["message"]
+
+
+def test_nothing_is_deployed_while_preflight_finds_problems_and_it_goes_on_afterwards():
+    cluster = ModelCluster(spec(), nodes=(node("other"),), storage_classes=())
+    cluster.step()
+    assert cluster.objects == {}
+    stalled = cluster.condition("Stalled")
+    assert stalled["reason"] == "NodeNotFound"
+    assert "spec.placement.database.nodeSelector" in stalled["message"]
+    assert "StorageClass" in stalled["message"]
+    cluster.nodes, cluster.storage_classes = (
+        (node("a"), node("b")),
+        ModelCluster(spec()).storage_classes,
+    )
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert cluster.condition("Stalled")["status"] == "False"
+
+
+def test_suspended_run_starts_nothing_and_continues():
+    cluster = ModelCluster(spec())
+    for _ in range(10):
+        cluster.step()
+    cluster.spec = spec(suspend=True)
+    for _ in range(6):
+        cluster.step()
+    jobs = list(cluster.jobs_run)
+    for _ in range(6):
+        cluster.step()
+    assert cluster.jobs_run == jobs
+    assert cluster.pods == {}
+    assert cluster.status["reason"] == "Suspended"
+    cluster.spec = spec()
+    cluster.run()
+    assert len(measured(cluster)) == PLANNED
+
+
+def test_gate_that_is_missed_fails_the_benchmark_but_keeps_its_results():
+    gates = [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]
+    cluster = ModelCluster(spec(gates=gates))
+    cluster.run()
+    assert cluster.condition("GatesPassed")["status"] == "False"
+    assert cluster.condition("Succeeded")["status"] == "False"
+    assert "telecom" in cluster.condition("GatesPassed")["message"]
+    assert len(measured(cluster)) == PLANNED
+
+
+def test_gate_that_is_met_passes():
+    gates = [{"workload": "telecom", "target": "vm", "maxSlowdown": "100%"}]
+    cluster = ModelCluster(spec(gates=gates))
+    cluster.run()
+    assert cluster.condition("GatesPassed")["status"] == "True"
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
+def test_run_goes_on_until_intervals_are_narrow_or_max_is_reached():
+    trials = {"min": 2, "max": 12, "targetHalfWidth": "3%"}
+    narrow = ModelCluster(spec(trials=trials), seed=1)
+    narrow.run(1000)
+    blocks = {record.block for record in narrow.records.values() if isinstance(record, TrialRecord)}
+    assert 2 < len(blocks) < 12
+    assert "TargetHalfWidthReached" in narrow.condition("Succeeded")["message"]
+    wide = ModelCluster(spec(trials=trials | {"targetHalfWidth": "0.01%", "max": 3}))
+    wide.run(1000)
+    assert "MaxBlocksReached" in wide.condition("Succeeded")["message"]
+
+
+def test_status_is_not_changed_by_looking_again():
+    cluster = ModelCluster(spec())
+    cluster.run()
+    before = cluster.status
+    assert decide(cluster.state()).status.document() == before
+    assert decide(cluster.state()).requeue_after is None
