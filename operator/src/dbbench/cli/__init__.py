@@ -1,0 +1,1 @@
+"""The command line: `dbbench`, also `kubectl dbbench`."""

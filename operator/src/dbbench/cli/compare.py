@@ -1,0 +1,97 @@
+"""`dbbench compare`: slowdowns from a file of measurements, without a cluster."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from dbbench import stats
+from dbbench.cli import long_form
+from dbbench.cli.comparison_view import render, to_document
+from dbbench.cli.console import console
+from dbbench.cli.failure import CommandFailed
+from dbbench.stats import ComparisonTable
+
+_MOST_PROBLEMS = 20
+
+
+@click.command()
+@click.argument("file")
+@click.option("--baseline", required=True, help="The target that the others are compared with.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead of tables.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=stats.CONFIDENCE,
+    show_default=True,
+    help="Level of the confidence intervals.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0),
+    default=stats.MARGIN,
+    show_default=True,
+    help="Slowdowns up to this size count as equivalent; 0.01 is 1 %.",
+)
+def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: float) -> None:
+    """Print how much slower each target in FILE is than the baseline.
+
+    FILE is CSV with the header target,cell,trial,value or target,cell,trial,value,unit; - reads
+    standard input. The unit is seconds (the default), per_second or per_minute. Trials of the same
+    name belong together: they are compared pair by pair, and give the confidence interval.
+    """
+    name = "standard input" if file == "-" else file
+    try:
+        rows = long_form.read(_text(file, name))
+    except long_form.InputError as error:
+        raise CommandFailed(_listed(name, error.problems)) from error
+    targets = list(dict.fromkeys(row.sample.target for row in rows))
+    if baseline not in targets:
+        raise CommandFailed(
+            f"{name}: no target is called {baseline!r}; --baseline must be one of: "
+            f"{', '.join(targets)}"
+        )
+    if len(targets) == 1:
+        raise CommandFailed(f"{name}: {baseline} is the only target; add one to compare with it")
+    table = stats.compare(
+        [row.sample for row in rows], baseline, confidence=confidence, margin=margin
+    )
+    if table.gaps:
+        raise CommandFailed(_listed(name, _gaps(table, rows)))
+    if as_json:
+        click.echo(json.dumps(to_document(table), indent=2, ensure_ascii=False))
+    else:
+        render(table, console())
+
+
+def _text(file: str, name: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise CommandFailed(f"{name}: {error.strerror or error}") from error
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise CommandFailed(f"{name}: line {line}: not UTF-8 text; convert the file") from error
+
+
+def _gaps(table: ComparisonTable, rows: Sequence[long_form.Row]) -> list[long_form.Problem]:
+    return [
+        long_form.Problem(
+            next(row.line for row in rows if row.sample.cell == gap.cell),
+            "cell",
+            f"cell {gap.cell!r} has no value for target {gap.target!r}; add one, or remove the "
+            "cell's other values",
+        )
+        for gap in table.gaps
+    ]
+
+
+def _listed(name: str, problems: Sequence[long_form.Problem]) -> str:
+    lines = [f"{name}: {problem}" for problem in problems[:_MOST_PROBLEMS]]
+    if len(problems) > _MOST_PROBLEMS:
+        lines.append(f"{name}: and {len(problems) - _MOST_PROBLEMS} more")
+    return "\n".join(lines)
