@@ -64,7 +64,16 @@ def missing_controllers(trees: Iterable[Hierarchy]) -> list[str]:
 
 def ensure(name: str) -> None:
     """Makes the cgroup ``name`` and its ``system`` child in every tree."""
-    trees = hierarchies()
+    try:
+        _make(name, hierarchies())
+    except OSError as error:
+        raise ClusterError(
+            f"cannot make the cgroup {name}: {error}; inside a container, start that container "
+            "with the host's cgroups (--cgroupns=host and a writable /sys/fs/cgroup)"
+        ) from error
+
+
+def _make(name: str, trees: list[Hierarchy]) -> None:
     unified = all(tree.version == 2 for tree in trees)
     for tree in trees:
         group = tree.mount / name
@@ -124,4 +133,4 @@ def existing(prefix: str) -> list[Path]:
 
 def _remove_tree(folder: Path) -> None:
     for current, _, _ in os.walk(folder, topdown=False):
-        os.rmdir(current)
+        Path(current).rmdir()

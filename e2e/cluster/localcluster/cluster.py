@@ -1,14 +1,13 @@
 """The cluster as a whole: up, import, restart."""
 
 import fcntl
-import json
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from localcluster import addons, cluster_images, gobuild, kernel_settings, machine, network
+from localcluster import addons, cluster_images, gobuild, kernel_settings, machine, network, record
 from localcluster.addresses import Addresses, free_network, plan
 from localcluster.api import Api
 from localcluster.control_plane import ControlPlane
@@ -20,6 +19,7 @@ from localcluster.nodes import Node
 from localcluster.pki import Pki
 from localcluster.processes import Processes
 from localcluster.progress import Progress
+from localcluster.record import existing, recorded
 
 DEFAULT_NODES = ("bench-db", "bench-driver")
 
@@ -42,21 +42,6 @@ def exclusive(layout: Layout) -> Iterator[None]:
         os.close(handle)
 
 
-def recorded(layout: Layout) -> Addresses | None:
-    """The plan of the cluster in ``layout``, if one was started."""
-    if not layout.record.is_file():
-        return None
-    return Addresses.from_record(json.loads(layout.record.read_text()))
-
-
-def existing(layout: Layout) -> Addresses:
-    """The plan of the cluster in ``layout``; an error where there is none."""
-    addresses = recorded(layout)
-    if addresses is None:
-        raise ClusterError("no cluster here; start one with `e2e/cluster/cluster up`")
-    return addresses
-
-
 class Cluster:
     """The cluster of one clone of the project."""
 
@@ -74,8 +59,7 @@ class Cluster:
         self._check_owner()
         addresses = self._plan(names)
         self._prepare_machine()
-        self._layout.state.mkdir(parents=True, exist_ok=True)
-        self._layout.record.write_text(json.dumps(addresses.to_record(), indent=1) + "\n")
+        record.write(self._layout, addresses)
         kernel_settings.save(self._layout.kernel_settings)
         nodes = self.nodes(addresses)
         with self._progress.task("certificates, network"):

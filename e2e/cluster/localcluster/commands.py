@@ -7,11 +7,12 @@ from pathlib import Path
 
 from localcluster import gobuild, network, status, teardown
 from localcluster.addresses import parse_node_names
-from localcluster.cluster import Cluster, exclusive, existing
+from localcluster.cluster import Cluster, exclusive
 from localcluster.control_plane import COMPONENTS
 from localcluster.errors import ClusterError
 from localcluster.layout import Layout
 from localcluster.progress import Progress
+from localcluster.record import existing
 
 
 def build_main(arguments: Sequence[str] | None = None) -> int:

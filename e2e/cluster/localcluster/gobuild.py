@@ -161,7 +161,7 @@ class Builder:
     def _link(self, program: Program) -> None:
         for name in program.links:
             link = self._output / name
-            if not (link.is_symlink() and os.readlink(link) == program.name):
+            if not (link.is_symlink() and link.readlink() == Path(program.name)):
                 link.unlink(missing_ok=True)
                 link.symlink_to(program.name)
 
@@ -180,7 +180,8 @@ class Builder:
 
     def _compile(self, program: Program) -> None:
         module = self._sources / program.module
-        total = self._package_count(program, module)
+        with self._progress.task(f"load {program.name}"):
+            total = self._package_count(program, module)
         # Linked aside, then renamed: a running program keeps its old file.
         scratch = self._output / ".linking"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -215,8 +216,7 @@ class Builder:
         with subprocess.Popen(
             command, cwd=module, env=self._environment, stderr=subprocess.PIPE, text=True
         ) as process:
-            assert process.stderr is not None
-            for line in process.stderr:
+            for line in process.stderr or ():
                 if re.fullmatch(r"[\w./~-]+\n", line):
                     advance()
                 else:

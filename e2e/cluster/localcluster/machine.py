@@ -118,9 +118,11 @@ def _kernel() -> list[str]:
         )
     elif any(not os.access(tree.mount, os.W_OK) for tree in trees):
         problems.append("/sys/fs/cgroup is read-only: remount it writable")
-    for kind in ("net", "pid", "mnt", "uts"):
-        if not Path(f"/proc/self/ns/{kind}").exists():
-            problems.append(f"the kernel has no {kind} namespaces")
+    problems.extend(
+        f"the kernel has no {kind} namespaces"
+        for kind in ("net", "pid", "mnt", "uts")
+        if not Path(f"/proc/self/ns/{kind}").exists()
+    )
     return problems
 
 

@@ -8,6 +8,7 @@ import json
 from ipaddress import IPv4Network
 from pathlib import Path
 
+from localcluster import firewall
 from localcluster.addresses import BRIDGE, Addresses, NodeAddress, parse_routes
 from localcluster.errors import ClusterError
 from localcluster.processes import run
@@ -55,6 +56,7 @@ class Network:
         # Any node's kube-proxy can take the host's connections to Services.
         routes.append(f"route replace {plan.services} via {plan.nodes[0].address}")
         _host(routes)
+        firewall.open_for(BRIDGE)
 
     def _ensure_node(self, node: NodeAddress) -> None:
         if not (_NAMESPACES / node.namespace).exists():
@@ -70,9 +72,11 @@ class Network:
             "link set eth0 up",
             f"route replace default via {plan.gateway}",
         ]
-        for other in plan.nodes:
-            if other != node:
-                commands.append(f"route replace {other.pods} via {other.address}")
+        commands.extend(
+            f"route replace {other.pods} via {other.address}"
+            for other in plan.nodes
+            if other != node
+        )
         run(["ip", "-n", node.namespace, "-batch", "-"], stdin="\n".join(commands))
         settings = " && ".join(
             f"echo {value} > /proc/sys/{name}" for name, value in _NODE_SETTINGS.items()
@@ -82,6 +86,7 @@ class Network:
 
 def remove(namespaces: list[str], links: list[str]) -> None:
     """Deletes namespaces, cables and the bridge, whichever of them exist."""
+    firewall.close_for(BRIDGE)
     for namespace in namespaces:
         if (_NAMESPACES / namespace).exists():
             run(["ip", "netns", "delete", namespace])

@@ -8,8 +8,9 @@ from localcluster.errors import ClusterError
 from localcluster.layout import Layout
 from localcluster.processes import Process, Processes, children, kill, run
 from localcluster.progress import Progress
+from localcluster.record import recorded
 
-_CGROUP_PREFIX = "dbbench-node-"
+_NODE_PREFIX = "dbbench-node-"
 
 
 def down(layout: Layout, progress: Progress) -> None:
@@ -18,20 +19,25 @@ def down(layout: Layout, progress: Progress) -> None:
     if owner not in {None, "", str(layout.state)} and not layout.state.exists():
         progress.say(f"no cluster here; the one that runs belongs to {owner}")
         return
+    if owner is None and not layout.state.exists():
+        progress.say("no cluster here")
+        return
+    names = _names(layout)
     with progress.task("stop processes"):
         _kill_all(Processes(layout.state, layout.processes, layout.logs))
     if owner in {None, "", str(layout.state)}:
         with progress.task("remove network"):
-            _remove_network()
+            network.remove(*names)
         with progress.task("remove cgroups"):
-            for name in sorted({path.name for path in cgroups.existing(_CGROUP_PREFIX)}):
-                cgroups.remove(name)
+            for namespace in names[0]:
+                # A node's cgroup is called like its network namespace.
+                cgroups.remove(namespace)
     with progress.task("remove state"):
         kernel_settings.restore(layout.kernel_settings)
         _detach_loop_devices(layout.state)
         _unmount_below(layout.state)
         run(["rm", "-rf", "--one-file-system", str(layout.state)])
-    if remains := leftovers(layout):
+    if remains := leftovers(layout, names[0]):
         raise ClusterError("still there after the removal: " + "; ".join(remains))
 
 
@@ -54,10 +60,19 @@ def _is_unshare(pid: int) -> bool:
         return False
 
 
-def _remove_network() -> None:
+def _names(layout: Layout) -> tuple[list[str], list[str]]:
+    """The cluster's network namespaces and cables.
+
+    From its record, which is written before anything is made. Where someone deleted the state
+    by hand, whatever on the machine is named like a cluster's.
+    """
+    if (addresses := recorded(layout)) is not None:
+        nodes = addresses.nodes
+        return [node.namespace for node in nodes], [node.link for node in nodes]
     links = json.loads(run(["ip", "-j", "link", "show", "type", "veth"]).stdout or "[]")
     cables = [link["ifname"] for link in links if link["ifname"].startswith("dbbench-n")]
-    network.remove(network.namespaces(), cables)
+    namespaces = {*network.namespaces(), *(path.name for path in cgroups.existing(_NODE_PREFIX))}
+    return sorted(namespaces), cables
 
 
 def _detach_loop_devices(state: Path) -> None:
@@ -79,7 +94,7 @@ def _unmount_below(folder: Path) -> None:
         run(["umount", point])
 
 
-def leftovers(layout: Layout) -> list[str]:
+def leftovers(layout: Layout, namespaces: list[str]) -> list[str]:
     """What of a cluster is still on the machine, in words."""
     processes = Processes(layout.state, layout.processes, layout.logs)
     found = [f"process {process.pid}" for process in processes.all()]
@@ -87,7 +102,7 @@ def leftovers(layout: Layout) -> list[str]:
         found.append(f"folder {layout.state}")
     if network.owner() == str(layout.state):
         found.append("the bridge dbbench0")
-    if network.owner() is None:
-        found.extend(f"network namespace {name}" for name in network.namespaces())
-        found.extend(f"cgroup {path}" for path in cgroups.existing(_CGROUP_PREFIX))
+    there = set(network.namespaces())
+    found.extend(f"network namespace {name}" for name in namespaces if name in there)
+    found.extend(f"cgroup {path}" for name in namespaces for path in cgroups.existing(name))
     return found
