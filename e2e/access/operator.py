@@ -1,0 +1,61 @@
+"""Installs the operator with Helm, as the docs tell a user to."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from access.kubectl import Kubectl, run, wait
+from access.paths import BIN, CHART
+
+NAMESPACE = "dbbench-system"
+RELEASE = "dbbench"
+DEPLOYMENT = "dbbench-operator"
+READY_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Helm:
+    """The release of the operator in one cluster."""
+
+    kubectl: Kubectl
+    namespace: str = NAMESPACE
+
+    def __call__(self, *arguments: str | Path) -> str:
+        return run(
+            [BIN / "helm", "--namespace", self.namespace, *arguments], env=self.kubectl.environment
+        )
+
+    def install(self, *settings: str) -> str:
+        """Install or upgrade, and wait until the operator answers its probes; Helm's notes."""
+        arguments: list[str | Path] = ["upgrade", "--install", RELEASE, CHART]
+        # The CRD may be there already, applied by hand or by an earlier installation.
+        arguments += ["--create-namespace", "--take-ownership"]
+        for setting in settings:
+            arguments += ["--set", setting]
+        notes = self(*arguments)
+        wait("the operator is ready", self.ready, limit=READY_SECONDS)
+        return notes
+
+    def ready(self) -> bool:
+        """Whether the Deployment of this generation has its pod ready."""
+        found = self.kubectl.within(self.namespace).get("deployment", DEPLOYMENT)
+        status = (found or {}).get("status", {})
+        return (
+            found is not None
+            and status.get("observedGeneration") == found["metadata"]["generation"]
+            and status.get("readyReplicas") == 1
+            and status.get("updatedReplicas") == 1
+            and status.get("replicas") == 1
+        )
+
+    def uninstall(self) -> None:
+        """Remove the release; the CRD stays (crds.keep)."""
+        self("uninstall", RELEASE, "--ignore-not-found", "--wait")
+
+    def pods(self) -> list[str]:
+        """Names of the operator's pods that are not being deleted."""
+        found = self.kubectl.within(self.namespace).list(
+            "pods", f"app.kubernetes.io/name={DEPLOYMENT}"
+        )
+        return [
+            pod["metadata"]["name"] for pod in found if "deletionTimestamp" not in pod["metadata"]
+        ]

@@ -1,0 +1,123 @@
+"""What only the cluster can tell: Stalled, with the field, the object and the way out."""
+
+from typing import Any
+
+import pytest
+from access.benchmarks import Benchmark
+from access.documents import LOCAL_IMAGE, benchmark, on_node
+from access.kubectl import Kubectl
+from access.operator import Helm
+
+# The stated timeouts, and what the test allows on top for everything before and after them.
+TIMEOUTS = {"ready": "45s", "load": "60s", "trial": "60s", "disk": "60s"}
+SLACK_SECONDS = 150
+PODS = [{"name": "pod", "pod": {}}, {"name": "other", "pod": {}}]
+MACHINES = [
+    {"name": "pod", "virtualMachine": {"runtime": "QEMU", "rootDiskSize": "2Gi"}},
+    {"name": "other", "virtualMachine": {"runtime": "QEMU", "rootDiskSize": "2Gi"}},
+]
+
+
+def database(**changes: Any) -> dict[str, Any]:
+    return {**benchmark("x")["spec"]["database"], **changes}
+
+
+CASES: dict[str, tuple[dict[str, Any], set[str], list[str]]] = {
+    # what is wrong: (fields of the spec, possible reasons, texts that the message has)
+    "node-missing": (
+        {"placement": {"database": on_node("bench-9"), "driver": on_node("bench-driver")}},
+        {"NodeNotFound"},
+        ["spec.placement.database.nodeSelector", "bench-9", "bench-db", "kubectl label node"],
+    ),
+    "driver-node-missing": (
+        {"placement": {"database": on_node("bench-db"), "driver": on_node("bench-9")}},
+        {"NodeNotFound"},
+        ["spec.placement.driver.nodeSelector", "bench-9", "bench-driver"],
+    ),
+    "storage-class-missing": (
+        {"database": database(storage={"size": "1Gi", "storageClassName": "gold"})},
+        {"StorageClassNotFound"},
+        ["spec.database.storage.storageClassName", "'gold'", "standard"],
+    ),
+    "too-many-cpus": (
+        {"resources": {"cpu": 500}},
+        {"InsufficientCPU"},
+        ["spec.resources.cpu", "500", "bench-db"],
+    ),
+    "kubevirt-missing": (
+        {"targets": [PODS[0], {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}}]},
+        {"KubeVirtNotInstalled"},
+        ["spec.targets[1].virtualMachine.runtime", "'vm'", "write QEMU or Auto"],
+    ),
+    "image-missing-pod": (
+        {"database": database(image="localhost/dbbench/no-such-image:1"), "targets": PODS},
+        {"ImagePullFailed"},
+        ["localhost/dbbench/no-such-image:1", "pod", "spec.database.image"],
+    ),
+    "image-missing-vm": (
+        {"database": database(image="localhost/dbbench/no-such-image:1"), "targets": MACHINES},
+        {"ImagePullFailed"},
+        ["localhost/dbbench/no-such-image:1", "root disk", "spec.database.image"],
+    ),
+    "root-disk-too-small": (
+        {
+            "targets": [
+                {**target, "virtualMachine": {"runtime": "QEMU", "rootDiskSize": "16Mi"}}
+                for target in MACHINES
+            ]
+        },
+        {"DiskNotMade"},
+        ["root disk", "spec.targets[].virtualMachine.rootDiskSize", "kubectl logs"],
+    ),
+    "guest-does-not-boot": (
+        # Too little memory for the guest's kernel; QEMU itself has enough.
+        {"targets": MACHINES, "resources": {"cpu": 1, "memory": "24Mi"}},
+        {"ContainerCrashing", "ContainerFailed", "NotReady"},
+        ["target '", "kubectl logs", "spec."],
+    ),
+    "database-does-not-start": (
+        {"database": database(config={"shared_buffers": "100TB"}), "targets": PODS},
+        {"ContainerCrashing", "ContainerFailed"},
+        ["target '", "kubectl logs", "spec.database.config"],
+    ),
+    "not-a-database": (
+        {"database": database(image="localhost/dbbench/busybox:0.1.0"), "targets": PODS},
+        {"ContainerCrashing", "ContainerFailed"},
+        ["target '", "kubectl logs"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_stalls_and_says_why(operator: Helm, namespace: Kubectl, case: str) -> None:
+    fields, reasons, texts = CASES[case]
+    # Always: a failed run must not keep the CPUs that the next test needs.
+    document = benchmark(case, timeouts=TIMEOUTS, cleanupPolicy="Always", **fields)
+    namespace.apply(document)
+    run = Benchmark(namespace, case)
+    condition = run.wait_until_stalled(limit=SLACK_SECONDS)
+    message = condition["message"]
+    assert condition["reason"] in reasons, message
+    for text in texts:
+        assert text in message
+    status = run.status
+    found = {c["type"]: c["status"] for c in status["conditions"]}
+    assert (found["Succeeded"], found["Ready"], found["Reconciling"]) == ("False",) * 3
+    assert status["reason"] == condition["reason"]
+    assert not run.records(), "nothing was measured"
+    assert "comparisons" not in status or status["comparisons"] == []
+
+
+def test_what_appears_later_unblocks_the_benchmark(operator: Helm, namespace: Kubectl) -> None:
+    """Before anything is deployed problems are looked at again: no new object is needed."""
+    document = benchmark(
+        "waiting",
+        database=database(image=LOCAL_IMAGE, storage={"size": "1Gi", "storageClassName": "later"}),
+    )
+    namespace.apply(document)
+    run = Benchmark(namespace, "waiting")
+    assert run.wait_until_stalled(limit=60)["reason"] == "StorageClassNotFound"
+    patch = '{"spec": {"database": {"storage": {"storageClassName": "standard"}}}}'
+    namespace("patch", "dbb", "waiting", "--type=merge", "-p", patch)
+    run.wait_for_step("", limit=60)
+    run.wait_for_step("start:", limit=180)

@@ -1,0 +1,366 @@
+"""Every rule of the CRD on a real API server: what it accepts, what it refuses, and in which words.
+
+No operator runs here: this is what a user gets back from `kubectl apply`.
+"""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from access.documents import benchmark, sample
+from access.kubectl import CallError, Kubectl, Manifest
+
+POD = {"name": "pod", "pod": {}}
+VM = {"name": "vm", "virtualMachine": {}}
+
+
+@pytest.fixture(scope="module")
+def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
+    return module_namespace
+
+
+def changed(path: str, value: Any) -> Manifest:
+    """The minimal benchmark with one field set, or removed when the value is None.
+
+    `path` is made of field names and list indices: `targets.0.name`.
+    """
+    document = copy.deepcopy(benchmark("checked"))
+    *parents, last = path.split(".")
+    place: Any = document["spec"]
+    for part in parents:
+        place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
+    if value is None:
+        del place[last]
+    elif isinstance(place, list):
+        place[int(last)] = value
+    else:
+        place[last] = value
+    return document
+
+
+def check(server: Kubectl, document: Manifest) -> None:
+    """Ask the server to validate without storing."""
+    server("create", "--dry-run=server", "-f", "-", text=json.dumps(document))
+
+
+TPCH = {"scaleFactor": "0.01"}
+
+
+ACCEPTED: list[tuple[str, Any]] = [
+    ("database.config", {"shared_buffers": "2GB", "auto_explain.log_min_duration": "-1"}),
+    ("database.config", None),
+    ("database.image", "registry.example.com:5000/library/postgres@sha256:" + "0" * 64),
+    ("database.imagePullPolicy", "Always"),
+    ("database.runAsUser", 70),
+    ("database.storage", {"size": "1.5Gi", "storageClassName": "fast"}),
+    ("resources", {"cpu": 512, "memory": "1Ti", "dedicatedCPUs": False}),
+    ("resources", None),
+    ("placement.database.tolerations", [{"key": "bench", "operator": "Exists"}]),
+    ("targets", [POD, {"name": "a" * 20, "pod": {"runtimeClassName": "kata"}}]),
+    ("targets", [POD, {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}}]),
+    ("workloads.0", {"name": "q", "tpch": {**TPCH, "queries": [1, 22], "runs": 1000}}),
+    ("workloads.0", {"name": "q", "tpch": {**TPCH, "connection": ["Shared", "PerQuery"]}}),
+    ("workloads.0", {"name": "q", "tpch": {"scaleFactor": "100", "queryTimeout": "1h30m"}}),
+    ("workloads.0", {"name": "o", "tpcc": {"warehouses": 100000, "clients": 10000}}),
+    ("workloads.0", {"name": "o", "tpcc": {"warehouses": 1, "warmup": "0s"}}),
+    ("workloads.0", {"name": "t", "tatp": {"subscribers": 1, "distribution": "Uniform"}}),
+    ("trials", {"min": 3, "max": 3, "targetHalfWidth": "0.5%", "seed": 9007199254740991}),
+    ("trials", None),
+    ("timeouts", {"ready": "30s", "load": "1h", "trial": "1h", "disk": "5m"}),
+    ("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]),
+    ("cleanupPolicy", "Never"),
+    ("suspend", True),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), ACCEPTED, ids=lambda value: str(value)[:60])
+def test_accepted(server: Kubectl, path: str, value: Any) -> None:
+    check(server, changed(path, value))
+
+
+REFUSED: list[tuple[str, Any, str, str]] = [
+    # what is set, to what, the field that the message names, and what the message says
+    ("database.engine", "Oracle", "spec.database.engine", 'supported values: "PostgreSQL"'),
+    ("database.engine", None, "spec.database.engine", "Required value"),
+    ("database.image", "", "spec.database.image", "should be at least 1 chars long"),
+    ("database.image", "postgres:17 --privileged", "spec.database.image", "should match"),
+    ("database.image", "a" * 513, "spec.database.image", "may not be more than 512"),
+    ("database.imagePullPolicy", "Sometimes", "spec.database.imagePullPolicy", "supported values"),
+    ("database.runAsUser", 0, "spec.database.runAsUser", "greater than or equal to 1"),
+    ("database.config", {"Shared Buffers": "1"}, "spec.database.config", "lower-case letters"),
+    ("database.config", {"a;b": "1"}, "spec.database.config", "for example shared_buffers"),
+    ("database.config", {"port": "1"}, "spec.database.config", "are set by dbbench; remove them"),
+    ("database.config", {"hba_file": "/x"}, "spec.database.config", "are set by dbbench"),
+    ("database.config", {"log_line_prefix": "a\nport = 1"}, "log_line_prefix", "should match"),
+    ("database.config", {"x": "a" * 257}, "spec.database.config.x", "may not be more than 256"),
+    ("database.storage.size", "0", "spec.database.storage.size", "must be greater than 0"),
+    ("database.storage.size", "-1Gi", "spec.database.storage.size", "should match"),
+    ("database.storage.size", "ten", "spec.database.storage.size", "should match"),
+    ("resources.cpu", 0, "spec.resources.cpu", "greater than or equal to 1"),
+    ("resources.cpu", 513, "spec.resources.cpu", "less than or equal to 512"),
+    ("resources.cpu", "1500m", "spec.resources.cpu", "must be of type integer"),
+    ("resources.memory", "0Gi", "spec.resources.memory", "must be greater than 0"),
+    ("resources.dedicatedCPUs", "yes", "spec.resources.dedicatedCPUs", "must be of type boolean"),
+    ("placement.database", None, "spec.placement.database", "Required value"),
+    ("placement.driver", None, "spec.placement.driver", "Required value"),
+    ("placement.database.nodeSelector", {}, "spec.placement.database.nodeSelector", "at least 1"),
+    ("baseline", "metal", "spec.baseline", "must be the name of one of spec.targets"),
+    ("baseline", None, "spec.baseline", "Required value"),
+    ("targets", [POD], "spec.targets", "should have at least 2 items"),
+    ("targets", [POD, POD], "spec.targets[1]", "Duplicate value"),
+    ("targets.1", {"name": "vm"}, "spec.targets[1]", "'vm' must have exactly one kind"),
+    (
+        "targets.1",
+        {"name": "vm", "pod": {}, "virtualMachine": {}},
+        "spec.targets[1]",
+        "target 'vm' must have exactly one kind: set either pod: {} or virtualMachine: {}",
+    ),
+    ("targets.1.name", "VM", "spec.targets[1].name", "should match"),
+    ("targets.1.name", "v" * 21, "spec.targets[1].name", "may not be more than 20"),
+    ("targets.1.virtualMachine.runtime", "Xen", "spec.targets[1].virtualMachine.runtime", "QEMU"),
+    (
+        "targets.1.virtualMachine.rootDiskSize",
+        "0",
+        "spec.targets[1].virtualMachine.rootDiskSize",
+        "must be greater than 0",
+    ),
+    ("workloads", [], "spec.workloads", "should have at least 1 items"),
+    ("workloads.0", {"name": "w"}, "spec.workloads[0]", "set one of tpch, tpcc, tatp"),
+    (
+        "workloads.0",
+        {"name": "w", "tpch": TPCH, "tpcc": {"warehouses": 1}},
+        "spec.workloads[0]",
+        "workload 'w' must have exactly one kind: set one of tpch, tpcc, tatp",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {"scaleFactor": "0"}},
+        "spec.workloads[0].tpch.scaleFactor",
+        "must be greater than 0",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {"scaleFactor": "0.000"}},
+        "spec.workloads[0].tpch.scaleFactor",
+        "must be greater than 0",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {"scaleFactor": "-1"}},
+        "spec.workloads[0].tpch.scaleFactor",
+        "should match",
+    ),
+    ("workloads.0", {"name": "q", "tpch": {}}, "spec.workloads[0].tpch.scaleFactor", "Required"),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {**TPCH, "queries": [23]}},
+        "spec.workloads[0].tpch.queries[0]",
+        "less than or equal to 22",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {**TPCH, "queries": [1, 1]}},
+        "spec.workloads[0].tpch.queries[1]",
+        "Duplicate value",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {**TPCH, "connection": ["Pooled"]}},
+        "spec.workloads[0].tpch.connection[0]",
+        "supported values",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {**TPCH, "runs": 0}},
+        "spec.workloads[0].tpch.runs",
+        "greater than or equal to 1",
+    ),
+    (
+        "workloads.0",
+        {"name": "q", "tpch": {**TPCH, "queryTimeout": "0s"}},
+        "spec.workloads[0].tpch.queryTimeout",
+        "must be longer than 0s",
+    ),
+    (
+        "workloads.0",
+        {"name": "o", "tpcc": {"warehouses": 0}},
+        "spec.workloads[0].tpcc.warehouses",
+        "greater than or equal to 1",
+    ),
+    (
+        "workloads.0",
+        {"name": "o", "tpcc": {"warehouses": 1, "clients": 0}},
+        "spec.workloads[0].tpcc.clients",
+        "greater than or equal to 1",
+    ),
+    (
+        "workloads.0",
+        {"name": "o", "tpcc": {"warehouses": 1, "duration": "10"}},
+        "spec.workloads[0].tpcc.duration",
+        "should match",
+    ),
+    (
+        "workloads.0",
+        {"name": "t", "tatp": {"subscribers": 0}},
+        "spec.workloads[0].tatp.subscribers",
+        "greater than or equal to 1",
+    ),
+    (
+        "workloads.0",
+        {"name": "t", "tatp": {"subscribers": 1, "distribution": "Zipf"}},
+        "spec.workloads[0].tatp.distribution",
+        "supported values",
+    ),
+    ("trials", {"min": 3, "max": 2}, "spec.trials", "min must not be greater than max"),
+    ("trials", {"max": 2}, "spec.trials", "lower min or raise max"),
+    ("trials", {"min": 0}, "spec.trials.min", "greater than or equal to 1"),
+    ("trials", {"targetHalfWidth": "1%"}, "spec.trials.targetHalfWidth", "needs max"),
+    ("trials", {"max": 9, "targetHalfWidth": "1"}, "spec.trials.targetHalfWidth", "should match"),
+    ("trials", {"seed": -1}, "spec.trials.seed", "greater than or equal to 0"),
+    ("timeouts", {"ready": "0s"}, "spec.timeouts.ready", "must be longer than 0s"),
+    ("timeouts", {"ready": "soon"}, "spec.timeouts.ready", "should match"),
+    (
+        "gates",
+        [{"workload": "telecom", "target": "pod", "maxSlowdown": "1%"}],
+        "spec.gates",
+        "not the baseline",
+    ),
+    (
+        "gates",
+        [{"workload": "telecom", "target": "metal", "maxSlowdown": "1%"}],
+        "spec.gates",
+        "each gate's target must be the name of one of the targets",
+    ),
+    (
+        "gates",
+        [{"workload": "none", "target": "vm", "maxSlowdown": "1%"}],
+        "spec.gates",
+        "each gate's workload must be the name of one of the workloads",
+    ),
+    (
+        "gates",
+        [{"workload": "telecom", "target": "vm", "maxSlowdown": "0.1"}],
+        "spec.gates[0].maxSlowdown",
+        "should match",
+    ),
+    (
+        "gates",
+        [{"workload": "telecom", "target": "vm", "maxSlowdown": f"{n}%"} for n in (1, 2)],
+        "spec.gates[1]",
+        "Duplicate value",
+    ),
+    ("cleanupPolicy", "Sometimes", "spec.cleanupPolicy", "supported values"),
+    ("targtes", [], "spec.targtes", "unknown field"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "says"),
+    REFUSED,
+    ids=[f"{path}={str(value)[:50]}" for path, value, _, _ in REFUSED],
+)
+def test_refused_with_a_message_that_names_the_field(
+    server: Kubectl, path: str, value: Any, field: str, says: str
+) -> None:
+    with pytest.raises(CallError) as refused:
+        check(server, changed(path, value))
+    assert field in refused.value.output
+    assert says in refused.value.output
+
+
+def test_the_sample_is_accepted(server: Kubectl) -> None:
+    check(server, sample())
+
+
+def test_a_name_that_is_too_long_for_what_is_made_from_it(server: Kubectl) -> None:
+    check(server, benchmark("b" * 40))
+    with pytest.raises(CallError) as refused:
+        check(server, benchmark("b" * 41))
+    assert "the name must have at most 40 characters" in refused.value.output
+
+
+def test_the_largest_spec_is_within_the_cost_limits(server: Kubectl) -> None:
+    """20 targets, 20 workloads, 50 gates and 100 settings at their longest."""
+    names = [f"t{number:02d}".ljust(20, "x") for number in range(20)]
+    document = changed("targets", [{"name": name, "pod": {}} for name in names])
+    spec = document["spec"]
+    spec["baseline"] = names[0]
+    spec["workloads"] = [
+        {"name": name, "tpch": {"scaleFactor": "1", "queries": list(range(1, 23))}}
+        for name in names
+    ]
+    pairs = [(workload, target) for workload in names for target in names[1:]][:50]
+    spec["gates"] = [
+        {"workload": workload, "target": target, "maxSlowdown": "10%"} for workload, target in pairs
+    ]
+    spec["database"]["config"] = {f"custom.setting_{n:03d}": "v" * 256 for n in range(100)}
+    check(server, document)
+
+
+@pytest.fixture(scope="module")
+def started(server: Kubectl) -> Kubectl:
+    """A benchmark that the operator has begun: its first status update sets the start time."""
+    server.create(changed("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "1%"}]))
+    status = '{"status": {"startTime": "2026-11-21T08:00:00Z", "seed": 1}}'
+    server("patch", "dbb", "checked", "--subresource=status", "--type=merge", "-p", status)
+    return server
+
+
+@pytest.mark.parametrize("patch", ['{"suspend": true}', '{"cleanupPolicy": "Never"}'])
+def test_a_started_run_can_be_suspended_and_told_what_to_keep(started: Kubectl, patch: str) -> None:
+    started("patch", "dbb", "checked", "--type=merge", "-p", f'{{"spec": {patch}}}')
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        '{"database": {"image": "postgres:18"}}',
+        '{"resources": {"cpu": 2}}',
+        '{"baseline": "vm"}',
+        '{"trials": {"min": 2}}',
+        '{"workloads": [{"name": "other", "tatp": {"subscribers": 1}}]}',
+        '{"timeouts": {"ready": "1m"}}',
+        '{"gates": null}',
+    ],
+)
+def test_nothing_else_of_a_started_run_can_be_changed(started: Kubectl, patch: str) -> None:
+    with pytest.raises(CallError) as refused:
+        started("patch", "dbb", "checked", "--type=merge", "-p", f'{{"spec": {patch}}}')
+    assert "only suspend and cleanupPolicy can be changed" in refused.value.output
+    assert "create a new DBBenchmark" in refused.value.output
+
+
+def test_before_the_start_everything_can_be_changed(server: Kubectl) -> None:
+    document = benchmark("changing")
+    server.create(document)
+    server("patch", "dbb", "changing", "--type=merge", "-p", '{"spec": {"trials": {"min": 2}}}')
+    found = server.get("dbb", "changing")
+    assert found is not None
+    assert found["spec"]["trials"] == {"min": 2}
+
+
+def test_a_new_object_has_the_defaults_and_does_not_read_as_current(server: Kubectl) -> None:
+    server.create(benchmark("fresh"))
+    found = server.get("dbb", "fresh")
+    assert found is not None
+    assert found["status"]["observedGeneration"] == -1
+    assert not found["status"].get("conditions")
+    assert found["spec"]["resources"] == {"cpu": 1, "memory": "768Mi", "dedicatedCPUs": True}
+    assert found["spec"]["cleanupPolicy"] == "OnSuccess"
+    assert found["spec"]["timeouts"] == {
+        "ready": "10m",
+        "load": "2h",
+        "trial": "2h",
+        "disk": "30m",
+    }
+
+
+def test_short_name_category_and_columns(server: Kubectl) -> None:
+    server.apply(benchmark("listed"))
+    assert "listed" in server("get", "dbb", "listed")
+    assert "dbbenchmark.dbbench.io/listed" in server("get", "dbbench", "-o", "name")
+    header = server("get", "dbb").splitlines()[0].split()
+    assert header == [
+        "NAME", "ENGINE", "DONE", "PLANNED", "WORST-SLOWDOWN", "SUCCEEDED", "REASON", "AGE",
+    ]  # fmt: skip

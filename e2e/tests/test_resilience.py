@@ -1,0 +1,104 @@
+"""What happens to a run when the operator dies, and when the object is deleted."""
+
+from collections import Counter
+
+from access.benchmarks import Benchmark, leftovers
+from access.documents import benchmark
+from access.kubectl import Kubectl, wait
+from access.operator import NAMESPACE, Helm
+
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.plan import block
+
+STEP_SECONDS = 300
+RUN_SECONDS = 900
+SEED = 7
+
+
+def kill(operator: Helm) -> None:
+    """End the operator's pod without grace, as a crash of its node would."""
+    (pod,) = operator.pods()
+    operator.kubectl.within(NAMESPACE)("delete", "pod", pod, "--grace-period=0", "--force")
+
+
+def test_killing_the_operator_three_times_changes_nothing_but_the_time(
+    operator: Helm, namespace: Kubectl
+) -> None:
+    namespace.apply(benchmark("killed", trials={"min": 2, "seed": SEED}))
+    run = Benchmark(namespace, "killed")
+    spec = DBBenchmarkSpec.model_validate(run.body()["spec"])
+    first, second = (block(spec, SEED, number).turns for number in (1, 2))
+
+    # While data are loaded, in the middle of a trial, and while a target of the next block starts.
+    for step in (
+        f"load:{first[0].target}/",
+        f"trial:{first[1].trials[0].id}",
+        f"start:{second[1].target}",
+    ):
+        run.wait_for_step(step, limit=STEP_SECONDS)
+        kill(operator)
+        wait("a new operator is ready", operator.ready, limit=120)
+    run.wait_until_succeeded(limit=RUN_SECONDS)
+
+    records = run.records()
+    planned = {trial.id for turn in (*first, *second) for trial in turn.trials}
+    assert Counter(record["trial"] for record in records.values()) == dict.fromkeys(planned, 1)
+    assert {record["outcome"] for record in records.values()} == {"Measured"}
+    assert {record["attempt"] for record in records.values()} == {1}
+    loads = Counter((r["target"], r["workload"]) for r in run.records("loads").values())
+    assert set(loads.values()) == {1}
+    assert run.status["progress"]["trialsInvalid"] == 0
+
+    run.delete()
+    wait("nothing is left", lambda: not leftovers(namespace), limit=120)
+
+
+def test_deletion_in_the_middle_of_a_run_leaves_nothing(operator: Helm, namespace: Kubectl) -> None:
+    namespace.apply(benchmark("deleted", trials={"min": 5}))
+    run = Benchmark(namespace, "deleted")
+    run.wait_for_step("trial:b001.vm.", limit=RUN_SECONDS)
+    kinds = {child.split("/")[0] for child in run.children()}
+    assert {"pod", "statefulset.apps", "job.batch", "persistentvolumeclaim", "secret"} <= kinds
+
+    run.delete()
+    wait("nothing is left", lambda: not leftovers(namespace), limit=180)
+    # The operator does not bring anything back.
+    kill(operator)
+    wait("a new operator is ready", operator.ready, limit=120)
+    assert not leftovers(namespace)
+
+
+def test_deletion_while_the_operator_is_away_leaves_nothing(
+    operator: Helm, namespace: Kubectl
+) -> None:
+    namespace.apply(benchmark("orphaned", trials={"min": 5}))
+    run = Benchmark(namespace, "orphaned")
+    run.wait_for_step("trial:", limit=RUN_SECONDS)
+    system = operator.kubectl.within(NAMESPACE)
+    system("scale", "deployment", "dbbench-operator", "--replicas=0")
+    try:
+        wait("the operator is gone", lambda: not operator.pods(), limit=60)
+        run.delete()
+        wait("nothing is left", lambda: not leftovers(namespace), limit=180)
+    finally:
+        system("scale", "deployment", "dbbench-operator", "--replicas=1")
+    wait("the operator is back", operator.ready, limit=120)
+
+
+def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) -> None:
+    namespace.apply(benchmark("paused", trials={"min": 2, "seed": SEED}))
+    run = Benchmark(namespace, "paused")
+    run.wait_for_step("trial:", limit=RUN_SECONDS)
+    patch = '{{"spec": {{"suspend": {value}}}}}'
+    namespace("patch", "dbb", "paused", "--type=merge", "-p", patch.format(value="true"))
+
+    def stopped() -> bool:
+        databases = namespace.list("pods", "app.kubernetes.io/component=target")
+        return run.status.get("reason") == "Suspended" and not databases
+
+    wait("every target is stopped", stopped, limit=STEP_SECONDS)
+    finished = set(run.records())
+    assert finished, "the trial that ran is kept"
+    namespace("patch", "dbb", "paused", "--type=merge", "-p", patch.format(value="false"))
+    run.wait_until_succeeded(limit=RUN_SECONDS)
+    assert finished <= set(run.records())
