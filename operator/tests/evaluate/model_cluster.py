@@ -23,7 +23,7 @@ IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Killed(Exception):
+class OperatorKilledError(Exception):
     """The operator ended here."""
 
 
@@ -121,14 +121,14 @@ class ModelCluster:
         return replace(found, logs={name: self.logs.get(name) for name in names})
 
     def carry_out(self, decision: Decision, actions_before_death: int | None = None) -> None:
-        """As act does, in its order; Killed after so many actions."""
+        """As act does, in its order; OperatorKilledError after so many actions."""
         left = actions_before_death
 
         def action() -> None:
             nonlocal left
             if left is not None:
                 if left == 0:
-                    raise Killed
+                    raise OperatorKilledError
                 left -= 1
 
         for record in decision.store:

@@ -1,0 +1,65 @@
+"""What is found missing before anything is deployed."""
+
+import dataclasses
+
+from dbbench.evaluate.preflight import problems
+
+from .model_cluster import ModelCluster, node, spec
+
+
+def reasons(cluster, **changes):
+    state = dataclasses.replace(cluster.state(), **changes)
+    return {problem.reason: problem.message for problem in problems(state)}
+
+
+def test_cluster_with_everything_has_no_problems():
+    assert reasons(ModelCluster(spec())) == {}
+
+
+def test_missing_node_is_named_with_the_nodes_that_exist():
+    found = reasons(ModelCluster(spec()), nodes=(node("b"), node("c")))
+    assert found.keys() == {"NodeNotFound"}
+    assert "spec.placement.database.nodeSelector" in found["NodeNotFound"]
+    assert "b, c" in found["NodeNotFound"]
+
+
+def test_selector_that_matches_two_nodes_is_refused():
+    twin = node("a2")
+    twin["metadata"]["labels"]["kubernetes.io/hostname"] = "a"
+    found = reasons(ModelCluster(spec()), nodes=(node("a"), twin, node("b")))
+    assert found.keys() == {"NodeNotUnique"}
+
+
+def test_resources_beyond_the_node_are_named():
+    resources = {"cpu": 8, "memory": "64Gi"}
+    found = reasons(ModelCluster(spec(resources=resources)), nodes=(node("a", "3500m"), node("b")))
+    assert found.keys() == {"InsufficientCPU", "InsufficientMemory"}
+    assert "3.5" in found["InsufficientCPU"]
+
+
+def test_missing_storage_class_is_named_with_those_that_exist():
+    database = spec()["database"] | {"storage": {"storageClassName": "fast"}}
+    found = reasons(ModelCluster(spec(database=database)))
+    assert "'fast'" in found["StorageClassNotFound"]
+    assert "standard" in found["StorageClassNotFound"]
+
+
+def test_no_default_storage_class_is_a_problem_only_when_none_is_named():
+    plain = ({"metadata": {"name": "fast"}},)
+    assert reasons(ModelCluster(spec()), storage_classes=plain).keys() == {"StorageClassNotFound"}
+    database = spec()["database"] | {"storage": {"storageClassName": "fast"}}
+    assert reasons(ModelCluster(spec(database=database)), storage_classes=plain) == {}
+
+
+def test_kubevirt_that_is_asked_for_must_be_there():
+    targets = [
+        {"name": "pod", "pod": {}},
+        {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}},
+    ]
+    found = reasons(ModelCluster(spec(targets=targets)))
+    assert "spec.targets[1].virtualMachine.runtime" in found["KubeVirtNotInstalled"]
+    assert reasons(ModelCluster(spec(targets=targets), kubevirt=True)) == {}
+
+
+def test_what_may_not_be_read_is_not_judged():
+    assert reasons(ModelCluster(spec()), nodes=None, storage_classes=None) == {}

@@ -1,0 +1,92 @@
+"""Prometheus families made from objects of the API server."""
+
+import json
+
+from dbbench.metrics import benchmark_families, render, result_families
+
+BENCHMARK = {
+    "metadata": {"name": "quickstart", "namespace": "ns", "uid": "u-1"},
+    "status": {
+        "progress": {"trialsPlanned": 12, "trialsDone": 5, "trialsInvalid": 1},
+        "conditions": [{"type": "Succeeded", "status": "Unknown"}],
+        "comparisons": [
+            {
+                "workload": "orders",
+                "cell": "",
+                "target": "vm",
+                "metric": "throughput",
+                "slowdown": "0.078",
+                "emulated": True,
+                "confidenceInterval": {"low": "0.05", "high": "0.1"},
+            }
+        ],
+    },
+}
+
+SUMMARY = {
+    "baseline": "pod",
+    "comparisons": [
+        {
+            "workload": "orders",
+            "cell": "",
+            "target": "vm",
+            "unit": "per_second",
+            "baselineValue": 100.0,
+            "targetValue": 50.0,
+        }
+    ],
+    "queries": [
+        {
+            "workload": "analytics",
+            "cell": "",
+            "target": name,
+            "query": "Q1",
+            "baselineValue": 1.5,
+            "targetValue": 3.0,
+        }
+        for name in ("vm", "kata")
+    ],
+    "operations": [
+        {
+            "workload": "orders",
+            "cell": "",
+            "target": "vm",
+            "operation": "PAYMENT",
+            "latencySeconds": {"p50": 0.01, "p95": 0.02, "p99": 0.03, "p999": 0.04},
+        }
+    ],
+}
+
+
+def config_map(uid):
+    return {
+        "metadata": {"name": "quickstart-results", "ownerReferences": [{"uid": uid}]},
+        "data": {"summary.json": json.dumps(SUMMARY)},
+    }
+
+
+def test_status_becomes_series():
+    text = render(benchmark_families([BENCHMARK])).decode()
+    identity = 'benchmark="quickstart"'
+    assert f'dbbench_trials{{{identity},namespace="ns",state="done"}} 5.0' in text
+    assert 'type="Succeeded"} 1.0' in text
+    assert "dbbench_slowdown_ratio{" in text
+    assert 'emulated="true"' in text
+    assert 'bound="low"' in text
+
+
+def test_results_become_series_and_each_target_is_shown_once():
+    text = render(result_families([BENCHMARK], [config_map("u-1")])).decode()
+    runtimes = [line for line in text.splitlines() if line.startswith("dbbench_query_runtime")]
+    assert len(runtimes) == 3
+    assert 'quantile="0.99"' in text
+    assert any(line.endswith(" 50.0") for line in text.splitlines())
+
+
+def test_results_of_a_deleted_benchmark_are_not_shown():
+    assert result_families([BENCHMARK], [config_map("u-gone")]) == []
+
+
+def test_new_benchmark_without_status_is_no_problem():
+    fresh = {"metadata": {"name": "new", "namespace": "ns", "uid": "u-2"}}
+    assert b'dbbench_trials{benchmark="new"' in render(benchmark_families([fresh]))
