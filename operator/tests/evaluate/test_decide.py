@@ -10,7 +10,7 @@ from dbbench.evaluate.decide import decide
 from dbbench.evaluate.state import Ref
 from dbbench.results.record import Outcome, TrialRecord
 
-from .model_cluster import OperatorKilledError, ModelCluster, node, spec
+from .model_cluster import ModelCluster, OperatorKilledError, node, spec
 
 PLANNED = 2 * 2 * 2  # blocks x targets x workloads
 
