@@ -1,20 +1,23 @@
 //! The process beside the database: PID 1 of its container or guest, and reader of its counters.
+//!
+//! The same code runs in a pod's container ([`serve`]), in a virtual machine ([`guest`]) and, to get
+//! there, in the init containers ([`install`], [`pack_root`]) and in the launcher ([`launch`]).
 
 pub mod cli;
+pub mod config;
+pub mod counters;
+pub mod facts;
+pub mod guest;
+pub mod http;
+pub mod install;
+pub mod launch;
+pub mod mounts;
+pub mod pack_root;
+pub mod process_table;
+pub mod readiness;
+pub mod scope;
+pub mod serve;
+pub mod supervisor;
 
-use std::process::ExitCode;
-
-/// Runs one agent command and returns its exit code.
-pub fn run(args: cli::AgentArgs) -> ExitCode {
-    match args.command {
-        cli::AgentCommand::Facts => {
-            println!("{{}}");
-            ExitCode::SUCCESS
-        }
-    }
-}
-
-/// Runs as PID 1 of a guest; never returns.
-pub fn guest_init() -> ! {
-    std::process::exit(1)
-}
+pub use cli::run;
+pub use guest::init as guest_init;

@@ -1,0 +1,176 @@
+//! agent.json: what to start and how to tell that it works.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::Signal;
+use serde::Deserialize;
+
+/// The one version of agent.json that this agent reads.
+const VERSION: u32 = 1;
+
+/// The agent's configuration; the same file in the pod and in the guest.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentConfig {
+    pub version: u32,
+    /// Address and port of the agent's HTTP server.
+    #[serde(default = "default_listen")]
+    pub listen: String,
+    /// Program and arguments of the database.
+    pub command: Vec<String>,
+    /// Added to the image's environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Whom the command runs as, where the agent runs as root (in a guest).
+    pub user: Option<User>,
+    /// Where the database's files are: a mount of its own.
+    pub data_directory: Option<PathBuf>,
+    pub readiness: Option<Readiness>,
+    pub server: Option<Server>,
+    /// Signal that stops the database in order.
+    #[serde(default = "default_stop_signal")]
+    pub stop_signal: String,
+    /// Seconds between the stop signal and SIGKILL.
+    #[serde(default = "default_stop_grace")]
+    pub stop_grace_seconds: u64,
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// User and group of the database's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    pub uid: u32,
+    pub gid: u32,
+}
+
+/// How to ask the database whether it accepts connections.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Readiness {
+    pub protocol: Protocol,
+    pub port: u16,
+}
+
+/// Wire protocol of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Protocol {
+    PostgreSQL,
+}
+
+/// The database server's program.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Base name of its executable.
+    pub executable: String,
+}
+
+/// Resource limits of the command in a guest, where no container runtime sets any.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Open files, soft and hard.
+    pub nofile: u64,
+}
+
+impl Default for Limits {
+    /// What containerd started by its own service unit gives.
+    fn default() -> Self {
+        Self { nofile: 1_048_576 }
+    }
+}
+
+fn default_listen() -> String {
+    "0.0.0.0:9590".into()
+}
+
+fn default_stop_signal() -> String {
+    "SIGTERM".into()
+}
+
+fn default_stop_grace() -> u64 {
+    60
+}
+
+impl Default for AgentConfig {
+    /// A configuration that starts nothing, for reading facts and counters without a database.
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            listen: default_listen(),
+            command: Vec::new(),
+            env: BTreeMap::new(),
+            user: None,
+            data_directory: None,
+            readiness: None,
+            server: None,
+            stop_signal: default_stop_signal(),
+            stop_grace_seconds: default_stop_grace(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl AgentConfig {
+    /// Reads and checks agent.json. The error names the file and the field.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if config.version != VERSION {
+            return Err(format!("version {} is not supported, only {VERSION}", config.version));
+        }
+        if config.command.is_empty() {
+            return Err("command is empty".into());
+        }
+        config.stop_signal_number()?;
+        Ok(config)
+    }
+
+    /// The signal that stops the database.
+    pub fn stop_signal_number(&self) -> Result<Signal, String> {
+        self.stop_signal.parse().map_err(|_| format!("stopSignal {:?} is not a signal", self.stop_signal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = r#"{"version":1,"listen":"0.0.0.0:9590",
+        "command":["docker-entrypoint.sh","postgres"],
+        "env":{"PGDATA":"/dbbench/data/pgdata"},
+        "user":{"uid":999,"gid":999},"dataDirectory":"/dbbench/data",
+        "readiness":{"protocol":"PostgreSQL","port":5432},
+        "server":{"executable":"postgres"},"stopSignal":"SIGINT","stopGraceSeconds":60}"#;
+
+    #[test]
+    fn a_full_configuration_is_read() {
+        let config = AgentConfig::parse(FULL).unwrap();
+        assert_eq!(config.user, Some(User { uid: 999, gid: 999 }));
+        assert_eq!(config.readiness, Some(Readiness { protocol: Protocol::PostgreSQL, port: 5432 }));
+        assert_eq!(config.stop_signal_number(), Ok(Signal::SIGINT));
+        assert_eq!(config.limits.nofile, 1_048_576);
+    }
+
+    #[test]
+    fn what_cannot_work_is_named() {
+        for (broken, part) in [
+            (FULL.replace("\"version\":1", "\"version\":2"), "version 2"),
+            (FULL.replace("SIGINT", "SIGFOO"), "SIGFOO"),
+            (FULL.replace("[\"docker-entrypoint.sh\",\"postgres\"]", "[]"), "command"),
+            (FULL.replace("stopSignal", "stopSignals"), "stopSignals"),
+            (FULL.replace("PostgreSQL", "Gopher"), "Gopher"),
+        ] {
+            let error = AgentConfig::parse(&broken).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Facts of the database's container or guest: what must be equal, or known, for a comparison to count.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::config::AgentConfig;
+use crate::counters::{self, Cgroup};
+use crate::scope::Scope;
+use crate::{mounts, process_table};
+
+/// The facts. Absent means that they cannot be found out here.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Facts {
+    /// Kernel release.
+    pub kernel: String,
+    pub os_release: Option<String>,
+    /// `None`, or the vendor that CPUID leaf 0x40000000 names. In a pod: what the node runs under.
+    pub hypervisor: String,
+    /// True under QEMU's TCG: these figures say nothing about virtualisation.
+    pub emulated: bool,
+    pub cpu_model: Option<String>,
+    pub cpus_allowed: Vec<u32>,
+    /// The cgroup's limit, or all memory where there is none.
+    pub memory_bytes: Option<u64>,
+    pub clock_source: Option<String>,
+    pub transparent_hugepages: Option<String>,
+    /// 1 or 2; 0 where no cgroup can be seen.
+    pub cgroup_version: u32,
+    pub data_mount: Option<DataMount>,
+    pub server_executable: Option<Executable>,
+    /// Soft limits of the server's processes; absent is unlimited.
+    pub limits: BTreeMap<String, Option<u64>>,
+}
+
+/// The file system of the data directory.
+#[derive(Debug, Serialize)]
+pub struct DataMount {
+    pub device: String,
+    pub fstype: String,
+    pub options: String,
+}
+
+/// The program of the running server.
+#[derive(Debug, Clone, Serialize)]
+pub struct Executable {
+    pub path: PathBuf,
+    pub sha256: String,
+}
+
+/// Reads facts; keeps the hash of the server's program, which is costly.
+pub struct Reader {
+    scope: Scope,
+    config: AgentConfig,
+    /// The hashed program, with what tells whether it is still the same file.
+    hashed: Mutex<Option<(Executable, (u64, u64, i64))>>,
+}
+
+impl Reader {
+    pub fn new(scope: Scope, config: AgentConfig) -> Self {
+        Self { scope, config, hashed: Mutex::new(None) }
+    }
+
+    pub fn read(&self) -> Facts {
+        let root = Path::new("/");
+        let cgroup = Cgroup::of_this_process(root);
+        let total = meminfo_total(&read("/proc/meminfo"));
+        let memory_bytes = match self.scope {
+            Scope::Guest => total,
+            Scope::Container => cgroup.memory_limit().or(total),
+        };
+        let server = self
+            .config
+            .server
+            .as_ref()
+            .and_then(|server| process_table::running(Path::new("/proc"), &server.executable));
+        let limits = server.clone().unwrap_or_else(|| "/proc/self".into()).join("limits");
+        let hypervisor = hypervisor();
+        Facts {
+            kernel: nix::sys::utsname::uname()
+                .map(|names| names.release().to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            os_release: os_name(&read("/etc/os-release")),
+            emulated: hypervisor == "TCG",
+            hypervisor,
+            cpu_model: cpu_model(&read("/proc/cpuinfo")),
+            cpus_allowed: counters::allowed_cpus(root),
+            memory_bytes,
+            clock_source: one_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            transparent_hugepages: selected(&read("/sys/kernel/mm/transparent_hugepage/enabled")),
+            cgroup_version: cgroup.version(),
+            data_mount: self.config.data_directory.as_deref().and_then(data_mount),
+            server_executable: server.and_then(|process| self.executable(&process)),
+            limits: parse_limits(&std::fs::read_to_string(limits).unwrap_or_default()),
+        }
+    }
+
+    fn executable(&self, process: &Path) -> Option<Executable> {
+        use std::os::unix::fs::MetadataExt;
+        let link = process.join("exe");
+        let path = std::fs::read_link(&link).ok()?;
+        // Through the link: right even when the file was replaced while its program runs.
+        let mut file = std::fs::File::open(&link).ok()?;
+        let metadata = file.metadata().ok()?;
+        let identity = (metadata.dev(), metadata.ino(), metadata.ctime());
+        let mut hashed = self.hashed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((executable, of)) = hashed.as_ref() {
+            if *of == identity {
+                return Some(executable.clone());
+            }
+        }
+        let executable = Executable { path, sha256: sha256(&mut file).ok()? };
+        *hashed = Some((executable.clone(), identity));
+        Some(executable)
+    }
+}
+
+/// Hex SHA-256 of everything that is read.
+pub fn sha256(source: &mut impl Read) -> std::io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = source.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        digest.update(&buffer[..count]);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn hypervisor() -> String {
+    use std::arch::x86_64::__cpuid;
+    // Leaf 1, ECX bit 31: reserved on hardware, set by every hypervisor.
+    if __cpuid(1).ecx & (1 << 31) == 0 {
+        return "None".into();
+    }
+    let leaf = __cpuid(0x4000_0000);
+    let mut vendor = Vec::new();
+    for register in [leaf.ebx, leaf.ecx, leaf.edx] {
+        vendor.extend_from_slice(&register.to_le_bytes());
+    }
+    vendor_name(&vendor)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor() -> String {
+    "Unknown".into()
+}
+
+fn vendor_name(vendor: &[u8]) -> String {
+    match vendor {
+        b"KVMKVMKVM\0\0\0" => "KVM".into(),
+        b"TCGTCGTCGTCG" => "TCG".into(),
+        b"Microsoft Hv" => "HyperV".into(),
+        b"VMwareVMware" => "VMware".into(),
+        b"XenVMMXenVMM" => "Xen".into(),
+        b"VBoxVBoxVBox" => "VirtualBox".into(),
+        other => {
+            let text = String::from_utf8_lossy(other);
+            let text = text.trim_matches(|character: char| character == '\0' || character.is_whitespace());
+            if text.is_empty() { "Unknown".into() } else { text.into() }
+        }
+    }
+}
+
+fn data_mount(directory: &Path) -> Option<DataMount> {
+    let mounts = mounts::of_this_process().ok()?;
+    let mount = mounts::holding(&mounts, directory)?;
+    Some(DataMount {
+        device: mount.device.clone(),
+        fstype: mount.fstype.clone(),
+        options: mount.options.clone(),
+    })
+}
+
+fn os_name(os_release: &str) -> Option<String> {
+    let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim_matches('"').to_string())
+}
+
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_string())
+}
+
+fn meminfo_total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The word in brackets: `always [madvise] never`.
+fn selected(text: &str) -> Option<String> {
+    Some(text.split_once('[')?.1.split_once(']')?.0.to_string())
+}
+
+/// The soft limits of /proc/PID/limits, under the names of setrlimit(2).
+fn parse_limits(text: &str) -> BTreeMap<String, Option<u64>> {
+    const NAMES: [(&str, &str); 6] = [
+        ("Max open files", "nofile"),
+        ("Max processes", "nproc"),
+        ("Max locked memory", "memlock"),
+        ("Max stack size", "stack"),
+        ("Max core file size", "core"),
+        ("Max address space", "as"),
+    ];
+    let mut limits = BTreeMap::new();
+    for line in text.lines() {
+        for (title, name) in NAMES {
+            if let Some(values) = line.strip_prefix(title) {
+                let soft = values.split_whitespace().next().unwrap_or_default();
+                limits.insert(name.to_string(), soft.parse().ok());
+            }
+        }
+    }
+    limits
+}
+
+fn one_line(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_string())
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hypervisors_are_named() {
+        assert_eq!(vendor_name(b"TCGTCGTCGTCG"), "TCG");
+        assert_eq!(vendor_name(b"KVMKVMKVM\0\0\0"), "KVM");
+        assert_eq!(vendor_name(b"bhyve bhyve "), "bhyve bhyve");
+        assert_eq!(vendor_name(&[0; 12]), "Unknown");
+    }
+
+    #[test]
+    fn limits_are_soft_and_may_be_absent() {
+        let limits = parse_limits(
+            "Limit                     Soft Limit           Hard Limit           Units\n\
+             Max open files            1024                 524288               files\n\
+             Max locked memory         unlimited            unlimited            bytes\n",
+        );
+        assert_eq!(limits["nofile"], Some(1024));
+        assert_eq!(limits["memlock"], None);
+    }
+
+    #[test]
+    fn words_are_found_in_system_files() {
+        assert_eq!(selected("always [madvise] never"), Some("madvise".into()));
+        assert_eq!(os_name("ID=debian\nPRETTY_NAME=\"Debian 12\"\n"), Some("Debian 12".into()));
+        assert_eq!(cpu_model("processor : 0\nmodel name\t: A CPU @ 2 GHz\n"), Some("A CPU @ 2 GHz".into()));
+        assert_eq!(meminfo_total("MemTotal:   10 kB\n"), Some(10240));
+    }
+
+    #[test]
+    fn a_hash_is_hexadecimal() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(&mut &b"abc"[..]).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_running_server_is_hashed_once_and_described() {
+        let own = std::env::current_exe().unwrap();
+        let name = own.file_name().unwrap().to_string_lossy().into_owned();
+        let config = AgentConfig {
+            server: Some(crate::config::Server { executable: name }),
+            data_directory: Some("/proc".into()),
+            ..AgentConfig::default()
+        };
+        let reader = Reader::new(Scope::Container, config);
+        let facts = reader.read();
+        let expected = sha256(&mut std::fs::File::open(&own).unwrap()).unwrap();
+        assert_eq!(facts.server_executable.unwrap().sha256, expected);
+        assert_eq!(facts.data_mount.unwrap().fstype, "proc");
+        assert!(reader.hashed.lock().unwrap().is_some());
+        assert!(facts.memory_bytes.unwrap() > 0);
+        assert!(!facts.cpus_allowed.is_empty());
+    }
+}

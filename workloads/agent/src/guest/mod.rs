@@ -1,0 +1,183 @@
+//! PID 1 of a virtual machine that runs one database image.
+//!
+//! The kernel starts this from the initrd. It needs nothing from the image: no shell, no tool, no init.
+
+mod accounts;
+mod clock;
+mod devices;
+mod dhcp;
+mod disks;
+mod end;
+mod network;
+mod root;
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::AgentConfig;
+use crate::http;
+use crate::launch::GUEST_FAILED;
+use crate::pack_root::{ImageEnvironment, IMAGE_FILE};
+use crate::scope::Scope;
+use crate::supervisor::{supervise, Identity, Program, Signals};
+
+/// Where the database's configuration, secret and data are mounted.
+const CONFIG: &str = "/dbbench/config";
+const SECRET: &str = "/dbbench/secret";
+const DATA: &str = "/dbbench/data";
+
+/// Runs the machine from its first process on; ends by powering it off.
+pub fn init() -> ! {
+    std::panic::set_hook(Box::new(|panic| {
+        // One line, so that the launcher finds it.
+        fail(&format!("the agent panicked: {}", panic.to_string().replace('\n', " ")))
+    }));
+    match run() {
+        Ok(()) => end::power_off(),
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says on the console what failed, as its last line, and powers off.
+fn fail(error: &str) -> ! {
+    end::stop_everything();
+    println!("{GUEST_FAILED}{error}");
+    end::power_off()
+}
+
+fn say(message: &str) {
+    println!("dbbench-guest: {message}");
+}
+
+fn run() -> Result<(), String> {
+    root::mount_kernel_file_systems()?;
+    devices::open_console()?;
+    devices::load_modules(Path::new("/modules"))?;
+    // Before anything that takes time: from now on a press is remembered.
+    let buttons = devices::power_buttons();
+    let signals = Signals::take()?;
+    clock::set_from_rtc();
+    clock::seed_entropy();
+
+    let root_disk = disks::wait_for("root")?;
+    let config_disk = disks::wait_for("config")?;
+    root::mount_root(&root_disk)?;
+    disks::mount_iso(&config_disk, &root::in_new_root(CONFIG))?;
+    let config = AgentConfig::read(&root::in_new_root(CONFIG).join("agent.json"))?;
+    mount_data(&config)?;
+    mount_secret(&config)?;
+    let lease = network::bring_up()?;
+    let hostname = lease.hostname.clone().unwrap_or_else(|| "dbbench".into());
+    root::enter()?;
+    root::write_network_files(&hostname, &lease)?;
+    network::keep_lease(lease);
+    http::start(Scope::Guest, &config)?;
+
+    let identity = identity(&config)?;
+    root::give_console_to(identity.as_ref());
+    let image = image_environment()?;
+    let env = environment(&image, &config, identity.as_ref(), &hostname);
+    let program = Program {
+        command: &config.command,
+        env: &env,
+        directory: Some(&image.working_directory),
+        identity,
+        nofile: Some(config.limits.nofile),
+    };
+    let main = program.start()?;
+    say(&format!("started {}", config.command.join(" ")));
+
+    let grace = Duration::from_secs(config.stop_grace_seconds);
+    let pressed: Vec<_> = buttons.iter().map(|button| button.as_fd()).collect();
+    let ended = supervise(&signals, main, config.stop_signal_number()?, grace, &pressed)?;
+    if ended.killed {
+        return Err(format!("the database had not ended {} s after {}", grace.as_secs(), config.stop_signal));
+    }
+    if !ended.requested {
+        return Err(format!("the database ended by itself with exit code {}", ended.code));
+    }
+    say(&format!("the database has ended with exit code {}", ended.code));
+    Ok(())
+}
+
+/// Mounts the data disk. A configuration without a directory of its own keeps its data elsewhere.
+fn mount_data(config: &AgentConfig) -> Result<(), String> {
+    if !config.data_directory.as_ref().is_some_and(|directory| directory.starts_with(DATA)) {
+        return Ok(());
+    }
+    let disk = disks::wait_for("data")?;
+    if disks::is_blank(&disk)? {
+        say("making a file system on the blank data disk");
+        disks::make_file_system(&disk)?;
+    }
+    disks::mount_data(&disk, &root::in_new_root(DATA), config.user)
+}
+
+/// Copies the secret's files to memory, where only the database's user can read them.
+fn mount_secret(config: &AgentConfig) -> Result<(), String> {
+    let words = config.env.values().chain(&config.command);
+    if !words.clone().any(|word| word.contains(SECRET)) && disks::find("secret").is_none() {
+        return Ok(());
+    }
+    let disk = disks::wait_for("secret")?;
+    root::copy_secret(&disk, &root::in_new_root(SECRET), config.user)
+}
+
+/// The user's groups are read from the image, as a container runtime does.
+fn identity(config: &AgentConfig) -> Result<Option<Identity>, String> {
+    let Some(user) = config.user else { return Ok(None) };
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let groups = accounts::supplementary_groups(&read("/etc/passwd"), &read("/etc/group"), user);
+    Ok(Some(Identity { uid: user.uid, gid: user.gid, groups }))
+}
+
+fn image_environment() -> Result<ImageEnvironment, String> {
+    let path = PathBuf::from("/").join(IMAGE_FILE);
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The image's environment, under the agent's configuration, and what a container runtime adds.
+fn environment(
+    image: &ImageEnvironment,
+    config: &AgentConfig,
+    identity: Option<&Identity>,
+    hostname: &str,
+) -> BTreeMap<String, String> {
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let home = accounts::home(&passwd, identity.map_or(0, |identity| identity.uid));
+    let mut env = BTreeMap::from([
+        ("HOME".to_string(), home.unwrap_or_else(|| "/".into())),
+        ("HOSTNAME".to_string(), hostname.to_string()),
+        ("PATH".to_string(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_string()),
+    ]);
+    env.extend(image.env.clone());
+    env.extend(config.env.clone());
+    env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agents_configuration_wins_over_the_image() {
+        let image = ImageEnvironment {
+            env: [("PGDATA", "/image"), ("LANG", "C.UTF-8"), ("PATH", "/opt/bin")]
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .into(),
+            working_directory: "/".into(),
+        };
+        let config = AgentConfig {
+            env: BTreeMap::from([("PGDATA".to_string(), "/dbbench/data/pgdata".to_string())]),
+            ..AgentConfig::default()
+        };
+        let env = environment(&image, &config, None, "vm");
+        assert_eq!(env["PGDATA"], "/dbbench/data/pgdata");
+        assert_eq!(env["PATH"], "/opt/bin");
+        assert_eq!(env["HOSTNAME"], "vm");
+        assert!(env.contains_key("HOME"));
+    }
+}

@@ -1,0 +1,196 @@
+//! launcher.json: the virtual machine to run.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The one version of launcher.json that this launcher reads.
+const VERSION: u32 = 1;
+/// The guest's kernel, its page tables and the agent need about this much before the database starts.
+const LEAST_MEMORY_MIB: u64 = 128;
+
+/// A virtual machine.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LauncherConfig {
+    pub version: u32,
+    /// Virtual CPUs.
+    pub cpus: u32,
+    #[serde(rename = "memoryMiB")]
+    pub memory_mib: u64,
+    #[serde(default)]
+    pub machine: Machine,
+    #[serde(default)]
+    pub accelerator: Accelerator,
+    pub kernel: PathBuf,
+    pub initrd: PathBuf,
+    /// Kernel arguments.
+    pub cmdline: String,
+    pub disks: Vec<Disk>,
+    #[serde(default)]
+    pub isos: Vec<Iso>,
+    pub network: Network,
+    /// Directory for what lives only as long as the machine; holds secrets, so it should be memory.
+    pub scratch: PathBuf,
+    /// Seconds between the first press of the power button and the end of QEMU.
+    #[serde(default = "default_grace")]
+    pub powerdown_grace_seconds: u64,
+}
+
+/// QEMU's machine type.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Machine {
+    #[default]
+    Q35,
+    Microvm,
+}
+
+impl Machine {
+    /// QEMU's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q35 => "q35",
+            Self::Microvm => "microvm",
+        }
+    }
+}
+
+/// How the guest's instructions are to be executed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Accelerator {
+    /// By hardware where this container can use it, else by emulation.
+    #[default]
+    Auto,
+    #[serde(rename = "KVM")]
+    Kvm,
+    #[serde(rename = "TCG")]
+    Tcg,
+}
+
+/// A disk backed by a raw file or a block device.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Disk {
+    /// By which the guest finds the disk.
+    pub serial: String,
+    pub file: PathBuf,
+    /// Size of a file that is made when there is none; without it a missing file is an error.
+    pub size_bytes: Option<u64>,
+    #[serde(default)]
+    pub cache: Cache,
+}
+
+/// What the host does with the disk's data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Cache {
+    /// The host's page cache, and the guest's flushes reach the disk.
+    #[default]
+    WriteBack,
+    /// O_DIRECT: past the host's page cache.
+    None,
+}
+
+/// A read-only disk with the files of a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iso {
+    pub serial: String,
+    pub directory: PathBuf,
+}
+
+/// How the guest reaches the network, and is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    pub user: UserNetwork,
+}
+
+/// User mode network: needs no privilege.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserNetwork {
+    /// TCP ports of the container that are passed on to the same ports of the guest.
+    pub forward: Vec<u16>,
+}
+
+fn default_grace() -> u64 {
+    60
+}
+
+impl LauncherConfig {
+    /// Reads and checks launcher.json. The error names the file and the field.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if config.version != VERSION {
+            return Err(format!("version {} is not supported, only {VERSION}", config.version));
+        }
+        if config.cpus == 0 {
+            return Err("cpus is 0".into());
+        }
+        if config.memory_mib < LEAST_MEMORY_MIB {
+            return Err(format!("memoryMiB {} is less than {LEAST_MEMORY_MIB}", config.memory_mib));
+        }
+        let disks = config.disks.iter().map(|disk| &disk.serial);
+        let mut serials: Vec<&String> = disks.chain(config.isos.iter().map(|iso| &iso.serial)).collect();
+        serials.sort();
+        for (index, serial) in serials.iter().enumerate() {
+            let plain = |character: char| character.is_ascii_alphanumeric() || character == '-';
+            // virtio-blk has room for 20 bytes.
+            if serial.is_empty() || serial.len() > 20 || !serial.chars().all(plain) {
+                return Err(format!("serial {serial:?} is not 1 to 20 letters, digits and hyphens"));
+            }
+            if serials.get(index + 1) == Some(serial) {
+                return Err(format!("serial {serial:?} is used twice"));
+            }
+        }
+        Ok(config)
+    }
+
+    /// Where the ISO image with this serial is made.
+    pub fn iso_file(&self, serial: &str) -> PathBuf {
+        self.scratch.join(format!("{serial}.iso"))
+    }
+}
+
+#[cfg(test)]
+pub(super) const EXAMPLE: &str = r#"{"version":1,"cpus":2,"memoryMiB":1024,"machine":"q35","accelerator":"Auto",
+ "kernel":"/dbbench/kernel/vmlinuz","initrd":"/dbbench/kernel/initrd","cmdline":"console=ttyS0 quiet net.ifnames=0 panic=-1",
+ "disks":[{"serial":"root","file":"/dbbench/root/disk.img"},{"serial":"data","file":"/dbbench/data/disk.img","sizeBytes":2147483648}],
+ "isos":[{"serial":"config","directory":"/dbbench/config"},{"serial":"secret","directory":"/dbbench/secret"}],
+ "network":{"user":{"forward":[5432,9590]}},"scratch":"/run/dbbench","powerdownGraceSeconds":60}"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_configuration_is_read() {
+        let config = LauncherConfig::parse(EXAMPLE).unwrap();
+        assert_eq!(config.disks[1].size_bytes, Some(2 << 30));
+        assert_eq!(config.network.user.forward, [5432, 9590]);
+        assert_eq!(config.iso_file("config"), Path::new("/run/dbbench/config.iso"));
+    }
+
+    #[test]
+    fn what_cannot_work_is_named() {
+        for (broken, part) in [
+            (EXAMPLE.replace("\"version\":1", "\"version\":7"), "version 7"),
+            (EXAMPLE.replace("\"cpus\":2", "\"cpus\":0"), "cpus"),
+            (EXAMPLE.replace("1024", "12"), "memoryMiB 12"),
+            (EXAMPLE.replace("\"secret\",", "\"config\","), "\"config\" is used twice"),
+            (EXAMPLE.replace("\"root\"", "\"a,b\""), "\"a,b\""),
+            (EXAMPLE.replace("Auto", "Turbo"), "Turbo"),
+            (EXAMPLE.replace("initrd\":", "initrds\":"), "initrds"),
+        ] {
+            let error = LauncherConfig::parse(&broken).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

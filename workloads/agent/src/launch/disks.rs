@@ -1,0 +1,73 @@
+//! The files that a machine is made of, checked before QEMU's less helpful messages.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use super::config::{Disk, LauncherConfig};
+
+/// Checks kernel, initrd and disks, and makes the disks that are to be made.
+pub fn prepare(config: &LauncherConfig) -> Result<(), String> {
+    readable("kernel", &config.kernel)?;
+    readable("initrd", &config.initrd)?;
+    for disk in &config.disks {
+        prepare_disk(disk)?;
+    }
+    Ok(())
+}
+
+fn readable(what: &str, file: &Path) -> Result<(), String> {
+    fs::File::open(file).map(|_| ()).map_err(|error| format!("{what} {}: {error}", file.display()))
+}
+
+fn prepare_disk(disk: &Disk) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("disk {:?}, {}: {error}", disk.serial, disk.file.display());
+    match OpenOptions::new().read(true).write(true).open(&disk.file) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let size = disk.size_bytes.ok_or_else(|| failed(error))?;
+            // Under another name first: a disk that exists has its full size.
+            let partial = disk.file.with_extension("partial");
+            let file = fs::File::create(&partial).map_err(failed)?;
+            file.set_len(size).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
+            fs::rename(&partial, &disk.file).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::launch::config::Cache;
+
+    fn disk(file: &Path, size_bytes: Option<u64>) -> Disk {
+        Disk { serial: "data".into(), file: file.into(), size_bytes, cache: Cache::WriteBack }
+    }
+
+    #[test]
+    fn a_missing_disk_is_made_sparse_and_an_existing_one_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("disk.img");
+        prepare_disk(&disk(&file, Some(1 << 30))).unwrap();
+        let made = fs::metadata(&file).unwrap();
+        assert_eq!(made.len(), 1 << 30);
+        assert!(made.blocks() < 100);
+        fs::write(&file, "content").unwrap();
+        prepare_disk(&disk(&file, Some(1 << 30))).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "content");
+    }
+
+    #[test]
+    fn a_missing_disk_without_a_size_is_named() {
+        let error = prepare_disk(&disk(Path::new("/no/disk.img"), None)).unwrap_err();
+        assert!(error.contains("\"data\", /no/disk.img"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_kernel_is_named() {
+        assert!(readable("kernel", Path::new("/no/vmlinuz")).unwrap_err().starts_with("kernel /no/vmlinuz"));
+    }
+}

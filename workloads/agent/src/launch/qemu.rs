@@ -1,0 +1,166 @@
+//! QEMU's command line. No I/O but what [`NetworkNames::of_this_container`] reads.
+
+use std::path::Path;
+
+use super::accelerator::Chosen;
+use super::config::{Cache, LauncherConfig, Machine};
+
+pub const PROGRAM: &str = "qemu-system-x86_64";
+
+/// Upper bound of the memory for translated code under emulation, in MiB: part of the launcher's own
+/// memory, beside the guest's.
+const TRANSLATED_CODE_MIB: u32 = 256;
+
+/// Names that the guest learns over DHCP.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct NetworkNames {
+    pub hostname: Option<String>,
+    /// DNS search list.
+    pub search: Vec<String>,
+}
+
+impl NetworkNames {
+    /// The names of this container: the guest stands in its place.
+    pub fn of_this_container() -> Self {
+        let resolv = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+        let hostname = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+        Self { hostname, search: search_list(&resolv) }
+    }
+}
+
+/// The last `search` line counts (resolv.conf(5)).
+fn search_list(resolv: &str) -> Vec<String> {
+    let lines = resolv.lines().filter_map(|line| line.trim().strip_prefix("search"));
+    let last = lines.filter(|rest| rest.starts_with(char::is_whitespace)).last();
+    last.unwrap_or_default().split_whitespace().map(|name| name.trim_end_matches('.').to_string()).collect()
+}
+
+/// Returns the arguments of QEMU for this machine.
+pub fn arguments(
+    config: &LauncherConfig,
+    accelerator: Chosen,
+    names: &NetworkNames,
+    monitor: &Path,
+) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut add = |option: &str, value: String| {
+        arguments.push(option.to_string());
+        if !value.is_empty() {
+            arguments.push(value);
+        }
+    };
+    add("-nodefaults", String::new());
+    add("-no-user-config", String::new());
+    add("-display", "none".into());
+    // A guest that restarts itself has panicked (panic=-1): that is its end.
+    add("-no-reboot", String::new());
+    add(
+        "-machine",
+        match config.machine {
+            Machine::Q35 => "q35,usb=off,vmport=off,smm=off,graphics=off".into(),
+            // The ACPI power button and the real-time clock are not there by default.
+            Machine::Microvm => "microvm,acpi=on,rtc=on,pic=on,pit=on,isa-serial=on".into(),
+        },
+    );
+    let (accel, cpu) = match accelerator {
+        Chosen::Kvm => ("kvm".to_string(), "host,migratable=off"),
+        Chosen::Tcg => (format!("tcg,thread=multi,tb-size={TRANSLATED_CODE_MIB}"), "max"),
+    };
+    add("-accel", accel);
+    add("-cpu", cpu.into());
+    add("-smp", format!("cpus={0},sockets=1,cores={0},threads=1", config.cpus));
+    add("-m", format!("{}M", config.memory_mib));
+    add("-kernel", value(&config.kernel.to_string_lossy()));
+    add("-initrd", value(&config.initrd.to_string_lossy()));
+    add("-append", config.cmdline.clone());
+
+    let bus = match config.machine {
+        Machine::Q35 => "pci",
+        Machine::Microvm => "device",
+    };
+    for disk in &config.disks {
+        let direct = if disk.cache == Cache::None { "on" } else { "off" };
+        let (serial, file) = (&disk.serial, value(&disk.file.to_string_lossy()));
+        add(
+            "-blockdev",
+            format!(
+                "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver=file,\
+                 file.filename={file},file.aio=threads,file.locking=on,file.discard=unmap,file.cache.direct={direct}"
+            ),
+        );
+        add("-device", format!("virtio-blk-{bus},drive={serial},serial={serial}"));
+    }
+    for iso in &config.isos {
+        let (serial, file) = (&iso.serial, config.iso_file(&iso.serial));
+        let file = value(&file.to_string_lossy());
+        add(
+            "-blockdev",
+            format!("driver=raw,node-name={serial},read-only=on,file.driver=file,file.filename={file}"),
+        );
+        add("-device", format!("virtio-blk-{bus},drive={serial},serial={serial}"));
+    }
+
+    let mut network = "user,id=net0,ipv6=off".to_string();
+    if let Some(hostname) = &names.hostname {
+        network += &format!(",hostname={}", value(hostname));
+    }
+    for name in &names.search {
+        network += &format!(",dnssearch={}", value(name));
+    }
+    for port in &config.network.user.forward {
+        network += &format!(",hostfwd=tcp::{port}-:{port}");
+    }
+    add("-netdev", network);
+    // No boot ROM: the kernel is given.
+    let rom = if config.machine == Machine::Q35 { ",romfile=" } else { "" };
+    add("-device", format!("virtio-net-{bus},netdev=net0{rom}"));
+    add("-object", "rng-random,id=rng0,filename=/dev/urandom".into());
+    add("-device", format!("virtio-rng-{bus},rng=rng0"));
+    add("-chardev", "stdio,id=console,signal=off".into());
+    add("-serial", "chardev:console".into());
+    add("-qmp", format!("unix:{},server=on,wait=off", value(&monitor.to_string_lossy())));
+    arguments
+}
+
+/// A comma inside an option's value is written twice.
+fn value(text: &str) -> String {
+    text.replace(',', ",,")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::config::EXAMPLE;
+
+    fn golden(machine: &str, accelerator: Chosen) -> String {
+        let config = LauncherConfig::parse(&EXAMPLE.replace("q35", machine)).unwrap();
+        let names = NetworkNames {
+            hostname: Some("bench-vm-0".into()),
+            search: vec!["bench.svc.cluster.local".into(), "cluster.local".into()],
+        };
+        let arguments = arguments(&config, accelerator, &names, Path::new("/run/dbbench/qmp.sock"));
+        // An option and its value on one line.
+        arguments.join("\n").replace("\n-", "\0-").replace('\n', " ").replace('\0', "\n") + "\n"
+    }
+
+    #[test]
+    fn the_command_line_is_the_golden_one() {
+        assert_eq!(golden("q35", Chosen::Tcg), include_str!("../../tests/golden/q35-tcg.txt"));
+        assert_eq!(golden("microvm", Chosen::Kvm), include_str!("../../tests/golden/microvm-kvm.txt"));
+    }
+
+    #[test]
+    fn commas_cannot_add_options() {
+        let text = EXAMPLE.replace("/dbbench/root/disk.img", "/a,read-only=on");
+        let config = LauncherConfig::parse(&text).unwrap();
+        let arguments = arguments(&config, Chosen::Tcg, &NetworkNames::default(), Path::new("/q"));
+        assert!(arguments.iter().any(|argument| argument.contains("file.filename=/a,,read-only=on")));
+    }
+
+    #[test]
+    fn the_search_list_is_the_last_one() {
+        let resolv = "nameserver 10.0.0.10\nsearch a.b\nsearch x.svc.cluster.local svc.cluster.local. local\noptions ndots:5\n";
+        assert_eq!(search_list(resolv), ["x.svc.cluster.local", "svc.cluster.local", "local"]);
+        assert!(search_list("nameserver 1.1.1.1\nsearching x\n").is_empty());
+    }
+}

@@ -1,0 +1,178 @@
+//! The processes of this container or guest, as /proc shows them (proc(5)).
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// Kernel threads are children of this process.
+const KTHREADD: u32 = 2;
+
+/// Sums over the database's processes: all but the agent and, in a guest, the kernel's own threads.
+///
+/// Times and faults include those of processes that have ended and were waited for. Context switches and
+/// run queue time are only known of processes that still live.
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessCounters {
+    pub user_seconds: f64,
+    pub system_seconds: f64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub voluntary_context_switches: u64,
+    pub involuntary_context_switches: u64,
+    /// Time in which a process could run and had no CPU.
+    pub run_queue_seconds: f64,
+    /// Processes alive.
+    pub count: u64,
+}
+
+/// What /proc/PID/stat says of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    pub parent: u32,
+    pub minor_faults: u64,
+    pub children_minor_faults: u64,
+    pub major_faults: u64,
+    pub children_major_faults: u64,
+    /// Clock ticks.
+    pub user: u64,
+    pub system: u64,
+    pub children_user: u64,
+    pub children_system: u64,
+}
+
+/// Reads one line of /proc/PID/stat. The name, in parentheses, may hold spaces and parentheses.
+pub fn parse_stat(text: &str) -> Option<Stat> {
+    let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_whitespace().collect();
+    // proc(5) counts from 1, with the state as field 3.
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(Stat {
+        parent: field(4)? as u32,
+        minor_faults: field(10)?,
+        children_minor_faults: field(11)?,
+        major_faults: field(12)?,
+        children_major_faults: field(13)?,
+        user: field(14)?,
+        system: field(15)?,
+        children_user: field(16)?,
+        children_system: field(17)?,
+    })
+}
+
+/// Sums the counters of every process under `proc` but `agent` (whose waited-for children count).
+pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
+    let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
+    let mut total = ProcessCounters::default();
+    let mut user = 0;
+    let mut system = 0;
+    for (process, directory) in processes(proc) {
+        let Some(stat) = read(&directory, "stat").and_then(|text| parse_stat(&text)) else { continue };
+        if process == KTHREADD || stat.parent == KTHREADD {
+            continue;
+        }
+        user += stat.children_user;
+        system += stat.children_system;
+        total.minor_faults += stat.children_minor_faults;
+        total.major_faults += stat.children_major_faults;
+        if process == agent {
+            continue;
+        }
+        user += stat.user;
+        system += stat.system;
+        total.minor_faults += stat.minor_faults;
+        total.major_faults += stat.major_faults;
+        total.count += 1;
+        for line in read(&directory, "status").unwrap_or_default().lines() {
+            let value = || line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
+            if line.starts_with("voluntary_ctxt_switches:") {
+                total.voluntary_context_switches += value().unwrap_or(0);
+            } else if line.starts_with("nonvoluntary_ctxt_switches:") {
+                total.involuntary_context_switches += value().unwrap_or(0);
+            }
+        }
+        // Time on a CPU, time waiting for one (both nanoseconds), number of time slices.
+        let waited = read(&directory, "schedstat").unwrap_or_default();
+        let waited = waited.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
+        total.run_queue_seconds += waited.unwrap_or(0) as f64 / 1e9;
+    }
+    total.user_seconds = user as f64 / ticks;
+    total.system_seconds = system as f64 / ticks;
+    total
+}
+
+/// Returns the directory below `proc` of the oldest process whose executable has this base name.
+pub fn running(proc: &Path, executable: &str) -> Option<PathBuf> {
+    let mut found: Vec<(u32, PathBuf)> = processes(proc)
+        .filter(|(_, directory)| {
+            std::fs::read_link(directory.join("exe"))
+                .is_ok_and(|path| path.file_name().is_some_and(|name| name == executable))
+        })
+        .collect();
+    found.sort();
+    found.into_iter().next().map(|(_, directory)| directory)
+}
+
+fn processes(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
+    std::fs::read_dir(proc).into_iter().flatten().flatten().filter_map(|entry| {
+        let process = entry.file_name().to_str()?.parse().ok()?;
+        Some((process, entry.path()))
+    })
+}
+
+/// A process may end between being listed and being read.
+fn read(directory: &Path, name: &str) -> Option<String> {
+    std::fs::read_to_string(directory.join(name)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(proc: &Path, id: u32, stat: &str) {
+        let directory = proc.join(id.to_string());
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("stat"), format!("{id} {stat}")).unwrap();
+        std::fs::write(
+            directory.join("status"),
+            "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n",
+        )
+        .unwrap();
+        std::fs::write(directory.join("schedstat"), "900 2000000000 4\n").unwrap();
+        std::os::unix::fs::symlink(format!("/usr/bin/program{id}"), directory.join("exe")).unwrap();
+    }
+
+    fn proc_with_three_processes() -> tempfile::TempDir {
+        let proc = tempfile::tempdir().unwrap();
+        process(proc.path(), 1, "(agent) S 0 1 1 0 -1 0 11 100 12 10 500 600 300 200 20 0");
+        process(proc.path(), 2, "(kthreadd) S 0 0 0 0 -1 0 1 1 1 1 9 9 9 9 20 0");
+        process(proc.path(), 3, "(kworker) S 2 0 0 0 -1 0 1 1 1 1 9 9 9 9 20 0");
+        process(proc.path(), 40, "(post (gres) 1) S 1 1 1 0 -1 0 5 50 2 20 100 200 30 40 20 0");
+        std::fs::write(proc.path().join("uptime"), "1 1").unwrap();
+        proc
+    }
+
+    #[test]
+    fn the_agent_counts_only_through_the_children_it_waited_for() {
+        let proc = proc_with_three_processes();
+        let total = sum(proc.path(), 1);
+        assert_eq!(total.count, 1);
+        assert_eq!(total.user_seconds, 4.3);
+        assert_eq!(total.system_seconds, 4.4);
+        assert_eq!((total.minor_faults, total.major_faults), (155, 32));
+        assert_eq!((total.voluntary_context_switches, total.involuntary_context_switches), (7, 3));
+        assert_eq!(total.run_queue_seconds, 2.0);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        assert_eq!(parse_stat("9 (a) b) c) R 4 0 0 0 0 0 1 2 3 4 5 6 7 8").unwrap().parent, 4);
+        assert_eq!(parse_stat("no process"), None);
+    }
+
+    #[test]
+    fn the_server_is_found_by_its_executable() {
+        let proc = proc_with_three_processes();
+        assert_eq!(running(proc.path(), "program40"), Some(proc.path().join("40")));
+        assert_eq!(running(proc.path(), "program"), None);
+    }
+}

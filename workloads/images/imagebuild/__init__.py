@@ -1,0 +1,1 @@
+"""The parts of the image build: tools it runs, Debian bases, images."""
