@@ -6,6 +6,7 @@ ship 100 MB more, for one number.
 """
 
 import math
+from functools import lru_cache
 
 _TINY = 1e-300
 _EPSILON = 1e-16
@@ -60,6 +61,7 @@ def distribution(t: float, degrees: float) -> float:
     return 1 - tail if t > 0 else tail
 
 
+@lru_cache(maxsize=1024)
 def quantile(probability: float, degrees: float) -> float:
     """The t with P(T <= t) = probability.
 
