@@ -17,9 +17,6 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-# The cluster that tests and the demo use: the one KUBECONFIG names, else the local one.
-LOCAL_KUBECONFIG := $(CURDIR)/$(STATE)/cluster/kubeconfig
-
 CRD := crds/dbbench.io_dbbenchmarks.yaml
 CHART := charts/dbbench-operator
 CHART_CRD := $(CHART)/files/dbbench.io_dbbenchmarks.yaml
@@ -27,7 +24,7 @@ INSTALL := manifests/install.yaml
 # The namespace that manifests/install.yaml installs into.
 NAMESPACE := dbbench-system
 
-PYTHON_SOURCES := operator/src operator/tests e2e
+PYTHON_SOURCES := operator/src operator/tests e2e workloads/images .ci/tests
 
 .PHONY: help
 help: ## List the targets
@@ -67,7 +64,9 @@ check: packages $(VENV)/.installed ## Formatters, linters, types, import contrac
 check-python: $(VENV)/.installed
 	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check --quiet $(PYTHON_SOURCES)
 	@$(STEP) 'ruff check' $(VENV)/bin/ruff check --quiet $(PYTHON_SOURCES)
-	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy
+	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy -p dbbench
+	@cd e2e && ../$(STEP) 'mypy e2e' ../$(VENV)/bin/mypy
+	@cd e2e/cluster && ../../$(STEP) 'mypy e2e/cluster' ../../$(VENV)/bin/mypy
 	@cd operator && ../$(STEP) 'import contracts' ../$(VENV)/bin/lint-imports --no-logo
 
 .PHONY: check-rust
@@ -81,7 +80,7 @@ check-go:
 
 .PHONY: check-shell
 check-shell:
-	@$(STEP) 'shell syntax' bash -n .ci/run .ci/step .ci/packages
+	@for script in .ci/run .ci/step .ci/packages .ci/generate .ci/drift; do bash -n $$script; done
 
 .PHONY: check-generated
 check-generated: $(VENV)/.installed $(BIN)/helm
@@ -104,7 +103,9 @@ go-binaries: packages
 	@$(STEP) 'Kubernetes, CoreDNS, Helm (Go)' e2e/cluster/build
 
 rust-binary: packages
-	@$(STEP) 'driver and agent (Rust)' workloads/build
+	@cd workloads && ../$(STEP) 'driver and agent (Rust)' cargo build --quiet --release --locked
+	@install -D -m 755 $$(ls -t workloads/target/*/release/dbbench-driver | head -1) $(BIN)/.driver
+	@cmp -s $(BIN)/.driver $(BIN)/dbbench-driver && rm $(BIN)/.driver || mv $(BIN)/.driver $(BIN)/dbbench-driver
 
 binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, CoreDNS, the driver
 	@$(OVERLAP) go-binaries rust-binary
@@ -112,7 +113,7 @@ binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, Core
 # Images of Debian packages alone are built while the compilers run.
 .PHONY: package-images images
 package-images: packages
-	@$(STEP) 'images of Debian packages' workloads/images/build --base
+	@$(STEP) 'images of Debian packages' workloads/images/build postgres operator
 
 images: packages ## Build all container images into .state/images
 	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images
@@ -123,7 +124,6 @@ images: packages ## Build all container images into .state/images
 .PHONY: cluster-up cluster-down cluster-status
 cluster-up: images ## Start the local two-node Kubernetes with the images in it
 	@$(STEP) 'cluster up' e2e/cluster/cluster up
-	@$(STEP) 'image import' e2e/cluster/cluster import $(STATE)/images/*.tar
 
 cluster-down: ## Stop the local Kubernetes and remove everything of it
 	@e2e/cluster/cluster down
@@ -135,20 +135,20 @@ cluster-status: ## Show the local Kubernetes
 
 .PHONY: test
 test: packages $(VENV)/.installed ## All tests: unit, property, golden; then CRD and end-to-end tests on a cluster
+	@$(MAKE) images
 	@.ci/tests
 
 .PHONY: test-unit
 test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and cargo)
-	@$(STEP) 'pytest operator' $(PYTHON) -m pytest -q -c operator/pyproject.toml --rootdir operator operator/tests
-	@cd workloads && ../$(STEP) 'cargo test' cargo test --quiet --locked --workspace
+	@.ci/tests unit
 
 .PHONY: test-e2e
 test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
-	@$(STEP) 'pytest e2e' $(PYTHON) -m pytest -v -c operator/pyproject.toml --rootdir e2e e2e/tests
+	@.ci/tests cluster
 
 .PHONY: demo
 demo: packages $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes
-	@$(PYTHON) e2e/demo/run.py
+	@cd e2e && ../$(PYTHON) -m demo $(DEMO_OPTIONS)
 
 # ---- cleaning --------------------------------------------------------------------------------
 

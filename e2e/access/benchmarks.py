@@ -26,6 +26,10 @@ class Benchmark:
     kubectl: Kubectl
     name: str
 
+    def exists(self) -> bool:
+        """Whether the object is in the cluster."""
+        return self.kubectl.get("dbb", self.name) is not None
+
     def body(self) -> Manifest:
         """The object as it is now; AssertionError when it is gone."""
         found = self.kubectl.get("dbb", self.name)
@@ -109,7 +113,7 @@ class Benchmark:
         self.kubectl.delete("dbb", self.name)
         wait(
             f"{self.name} is gone",
-            lambda: self.kubectl.get("dbb", self.name) is None,
+            lambda: not self.exists(),
             limit=limit,
         )
 

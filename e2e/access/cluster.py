@@ -1,34 +1,22 @@
 """The cluster to use: the one that KUBECONFIG names, else the local one, started when needed."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 from access.kubectl import CallError, Kubectl
-from access.paths import BIN, LOCAL_KUBECONFIG, PROJECT
+from access.paths import LOCAL_KUBECONFIG, PROJECT, program
 
 
 def user_kubeconfig() -> Path | None:
     """The kubeconfig that the user chose; None when the local cluster is meant."""
     text = os.environ.get("KUBECONFIG", "")
-    return Path(text) if text and Path(text) != LOCAL_KUBECONFIG else None
+    return Path(text) if text and Path(text).resolve() != LOCAL_KUBECONFIG.resolve() else None
 
 
 def client() -> Kubectl:
-    """kubectl for the cluster to use: the user's own program where there is a user's cluster."""
-    chosen = user_kubeconfig()
-    if chosen is None:
-        return Kubectl(LOCAL_KUBECONFIG)
-    program = BIN / "kubectl"
-    return Kubectl(chosen, program=program if program.exists() else Path(_found("kubectl")))
-
-
-def _found(program: str) -> str:
-    path = shutil.which(program)
-    if path is None:
-        raise FileNotFoundError(f"{program} is not on PATH; run: make binaries")
-    return path
+    """kubectl for the cluster to use."""
+    return Kubectl(user_kubeconfig() or LOCAL_KUBECONFIG, program=program("kubectl"))
 
 
 def answers(kubectl: Kubectl) -> bool:

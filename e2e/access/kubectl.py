@@ -5,11 +5,9 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
-
-from access.paths import BIN
 
 Manifest = dict[str, Any]
 T = TypeVar("T")
@@ -46,12 +44,12 @@ class Kubectl:
     """kubectl for one kubeconfig and one namespace."""
 
     kubeconfig: Path
+    program: Path
     namespace: str = "default"
-    program: Path = field(default=BIN / "kubectl")
 
     def within(self, namespace: str) -> "Kubectl":
         """The same cluster, another namespace."""
-        return Kubectl(self.kubeconfig, namespace, self.program)
+        return replace(self, namespace=namespace)
 
     @property
     def environment(self) -> dict[str, str]:

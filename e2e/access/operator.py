@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from access.kubectl import Kubectl, run, wait
-from access.paths import BIN, CHART
+from access.paths import CHART, program
 
 NAMESPACE = "dbbench-system"
 RELEASE = "dbbench"
@@ -21,7 +21,8 @@ class Helm:
 
     def __call__(self, *arguments: str | Path) -> str:
         return run(
-            [BIN / "helm", "--namespace", self.namespace, *arguments], env=self.kubectl.environment
+            [program("helm"), "--namespace", self.namespace, *arguments],
+            env=self.kubectl.environment,
         )
 
     def install(self, *settings: str) -> str:

@@ -1,5 +1,6 @@
 """Where everything is."""
 
+import shutil
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -10,3 +11,14 @@ LOCAL_KUBECONFIG = STATE / "cluster" / "kubeconfig"
 CHART = PROJECT / "charts" / "dbbench-operator"
 SAMPLE = PROJECT / "manifests" / "samples" / "quickstart.yaml"
 DBBENCH = PROJECT / ".venv" / "bin" / "dbbench"
+
+
+def program(name: str) -> Path:
+    """Our own build of a program where there is one, else the machine's."""
+    own = BIN / name
+    if own.exists():
+        return own
+    found = shutil.which(name)
+    if found is None:
+        raise FileNotFoundError(f"{name} is neither built nor on PATH; run: make binaries")
+    return Path(found)

@@ -1,0 +1,1 @@
+"""`make demo`: from a fresh clone to a slowdown table on a real Kubernetes."""
