@@ -53,7 +53,7 @@ CRDS: list[dict[str, Any]] = [
 ]
 
 
-def structural(schema: Any, where: str) -> Any:
+def structural(schema: Any, where: str) -> Any:  # noqa: ANN401 (JSON)
     """A published schema as a structural one: ValueError names a part that is not expressible.
 
     The API server publishes a CRD's schema with the metadata's type put in and with its group,
@@ -128,7 +128,8 @@ def definitions_of(archive: Path) -> dict[str, Any]:
     with tarfile.open(archive) as tar:
         member = next(entry for entry in tar if entry.name.endswith(f"/{DOCUMENT}"))
         content = tar.extractfile(member)
-        assert content is not None, f"{member.name} is no file"
+        if content is None:
+            raise ValueError(f"{archive}: {member.name} is not a file")
         definitions: dict[str, Any] = json.load(content)["definitions"]
     return definitions
 

@@ -1,0 +1,1 @@
+"""A stand-in for KubeVirt in tests: virtual machines become pods that run QEMU. See README.md."""
