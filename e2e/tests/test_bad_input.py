@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from access import kubevirt
 from access.benchmarks import Benchmark
 from access.documents import LOCAL_IMAGE, benchmark, on_node
 from access.kubectl import Kubectl
@@ -86,6 +87,12 @@ CASES: dict[str, tuple[dict[str, Any], set[str], list[str]]] = {
         ["target '", "kubectl logs"],
     ),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_kubevirt(kubectl: Kubectl) -> None:
+    """An aborted session may have left the stand-in."""
+    kubevirt.remove(kubectl)
 
 
 @pytest.mark.parametrize("case", CASES)
