@@ -1,18 +1,11 @@
-//! The one binary of dbbench's workloads: the driver and the agent.
+//! The one binary of dbbench's workloads: the driver, the agent, and PID 1 of a guest.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-#[derive(Parser)]
-#[command(name = "dbbench-driver", version)]
-enum Cli {
-    /// The process beside the database.
-    Agent(dbbench_agent::cli::AgentArgs),
-}
-
 fn main() -> ExitCode {
-    match Cli::parse() {
-        Cli::Agent(args) => dbbench_agent::run(args),
+    let called = std::env::args_os().next().unwrap_or_default();
+    if std::process::id() == 1 && (called == "/init" || called == "init") {
+        dbbench_agent::guest_init();
     }
+    dbbench_driver::cli::main()
 }

@@ -1,0 +1,116 @@
+//! One invocation of a workload's command: engine, schema, and how to report.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::Common;
+use crate::engine::postgres::Postgres;
+use crate::engine::{Engine, EngineError, ErrorKind, Server};
+use crate::failure::Failure;
+use crate::measure::Usage;
+use crate::report::document::Driver;
+use crate::report::{Data, Document, Progress, Target};
+use crate::target::Agent;
+
+/// Pause between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Everything that the commands of all workloads have in common.
+pub struct Invocation<E> {
+    pub engine: E,
+    pub workload: &'static str,
+    pub schema: String,
+    pub seed: u64,
+    pub agent: Option<Agent>,
+    pub progress: Progress,
+    /// How long to wait for a database that is not up yet.
+    pub patience: Duration,
+    common: Common,
+}
+
+impl Invocation<Postgres> {
+    pub fn new(workload: &'static str, common: &Common) -> Result<Self, Failure> {
+        let schema = common.schema.clone().unwrap_or_else(|| workload.to_string());
+        if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
+            return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
+        }
+        Ok(Invocation {
+            engine: Postgres::new(&common.url, common.password()?, &schema)?,
+            workload,
+            schema,
+            seed: common.seed,
+            agent: common.agent.as_deref().map(Agent::new).transpose()?,
+            progress: Progress::new(common.progress),
+            patience: common.connect_timeout,
+            common: common.clone(),
+        })
+    }
+}
+
+impl<E: Engine> Invocation<E> {
+    /// Opens a session; waits for a server that is not up yet, and fails at once where waiting is no use.
+    pub async fn connect(&self) -> Result<E::Session, Failure> {
+        let began = Instant::now();
+        self.progress.begin("wait", 1, "database");
+        loop {
+            match self.engine.connect().await {
+                Ok(session) => {
+                    self.progress.set(1);
+                    return Ok(session);
+                }
+                Err(error) => {
+                    // An error on a fresh connection can mean that the server is on its way up.
+                    let passing = matches!(error.kind, ErrorKind::NotReady | ErrorKind::ConnectionLost);
+                    if !passing || began.elapsed() + PAUSE >= self.patience {
+                        return Err(self.no_connection(error));
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    fn no_connection(&self, error: EngineError) -> Failure {
+        let address = self.engine.address();
+        let passing = matches!(error.kind, ErrorKind::NotReady | ErrorKind::ConnectionLost);
+        let message = match passing {
+            true => format!("no connection to {address} within {} s: {error}", self.patience.as_secs_f64()),
+            false => format!("no connection to {address}: {error}"),
+        };
+        let mut failure = Failure::from(error);
+        if passing {
+            failure.reason = "DatabaseUnreachable";
+        }
+        Failure { message, ..failure }
+    }
+
+    /// A document without measurements yet. `parameters` are the workload's own.
+    pub fn document(&self, command: &'static str, parameters: Map<String, Value>, server: Server) -> Document {
+        let mut all = Map::new();
+        all.insert("url".into(), self.common.url.clone().into());
+        all.insert("schema".into(), self.schema.clone().into());
+        all.insert("agent".into(), self.common.agent.clone().into());
+        all.insert("connectTimeoutSeconds".into(), self.patience.as_secs_f64().into());
+        all.extend(parameters);
+        Document {
+            kind: "Result",
+            schema_version: 1,
+            driver: Driver { version: env!("CARGO_PKG_VERSION") },
+            command,
+            workload: self.workload,
+            parameters: all,
+            seed: self.seed,
+            valid: true,
+            invalid_reasons: Vec::new(),
+            phases: Vec::new(),
+            metrics: Vec::new(),
+            operations: Vec::new(),
+            server,
+            data: Data::default(),
+            checks: Vec::new(),
+            driver_usage: Usage::default(),
+            target: Target::default(),
+        }
+    }
+}

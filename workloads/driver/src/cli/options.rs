@@ -1,0 +1,104 @@
+//! Options that several workloads share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::report::progress::Mode;
+
+/// Options of every command that talks to a database.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Database: postgres://user@host:5432/database (no password in it)
+    #[arg(long)]
+    pub url: String,
+
+    /// Schema that holds the workload's tables [default: the workload's name]
+    #[arg(long)]
+    pub schema: Option<String>,
+
+    /// File with the password; else DBBENCH_PASSWORD or PGPASSWORD is used
+    #[arg(long, value_name = "PATH")]
+    pub password_file: Option<PathBuf>,
+
+    /// Agent beside the database, for its counters: http://host:9590
+    #[arg(long, value_name = "URL")]
+    pub agent: Option<String>,
+
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+
+    /// Where the result goes: a file, or - for standard output
+    #[arg(long, value_name = "PATH", default_value = "-")]
+    pub output: String,
+
+    /// How progress is shown on standard error
+    #[arg(long, value_enum, default_value_t = Mode::Auto)]
+    pub progress: Mode,
+
+    /// How long to wait for a database (and agent) that is not up yet
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub connect_timeout: Duration,
+}
+
+/// Options of every load.
+#[derive(Debug, Clone, Args)]
+pub struct LoadOptions {
+    /// Connections that load at the same time [default: the number of CPUs]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub connections: Option<u16>,
+
+    /// Drop tables of another scale, seed or origin that stand in the way
+    #[arg(long)]
+    pub replace: bool,
+}
+
+impl LoadOptions {
+    pub fn connections(&self) -> usize {
+        let cpus = || std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+        self.connections.map_or_else(cpus, usize::from)
+    }
+}
+
+/// Options of workloads that run clients in a closed loop.
+#[derive(Debug, Clone, Args)]
+pub struct LoopOptions {
+    /// Clients, each with a connection of its own
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub clients: u16,
+
+    /// Time before the measured window, under the same load
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    pub warmup: Duration,
+
+    /// Length of the measured window
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
+    pub duration: Duration,
+}
+
+pub fn positive_duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration.is_zero() => Err("must be longer than zero".into()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Common {
+    /// The password from the file or the environment.
+    pub fn password(&self) -> Result<Option<String>, Failure> {
+        if let Some(path) = &self.password_file {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Failure::arguments(format!("--password-file {}: {error}", path.display()))
+            })?;
+            return Ok(Some(text.strip_suffix('\n').map_or(text.as_str(), |t| t.trim_end_matches('\r')).into()));
+        }
+        Ok(["DBBENCH_PASSWORD", "PGPASSWORD"]
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .find(|value| !value.is_empty()))
+    }
+}

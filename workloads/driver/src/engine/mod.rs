@@ -1,0 +1,114 @@
+//! What a database must offer so that the workloads can run on it.
+//!
+//! The workloads are generic over [`Engine`] and know no wire protocol. Sessions live on the thread
+//! that opened them, so their futures need not be `Send`.
+#![allow(async_fn_in_trait)] // sessions are used on single-threaded runtimes, where no bound is wanted
+
+mod error;
+pub mod postgres;
+mod value;
+
+use std::collections::BTreeMap;
+
+pub use error::{EngineError, ErrorKind};
+pub use value::{Row, Value};
+
+/// A database server that sessions can be opened on.
+pub trait Engine: Clone + Send + Sync + 'static {
+    type Session: Session;
+
+    /// Opens one session with the workload's schema as its default. No retry.
+    async fn connect(&self) -> Result<Self::Session, EngineError>;
+
+    /// Where the server is, for messages: no user, no password.
+    fn address(&self) -> String;
+}
+
+/// How a transaction sees the work of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Each statement sees what was committed before it; rows to be changed are locked first.
+    ReadCommitted,
+    /// One snapshot for the whole transaction, which changes nothing.
+    SnapshotReadOnly,
+}
+
+/// One connection to the database.
+pub trait Session: Sized {
+    type Statement;
+    type Row: Row;
+    type Copy: CopyIn;
+
+    /// Runs statements that return nothing.
+    async fn script(&self, sql: &str) -> Result<(), EngineError>;
+
+    /// Prepares a statement with parameters `$1`, `$2`, ...
+    async fn prepare(&self, sql: &str) -> Result<Self::Statement, EngineError>;
+
+    /// Runs a prepared statement and collects its rows.
+    async fn query(
+        &self,
+        statement: &Self::Statement,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Self::Row>, EngineError>;
+
+    /// Runs a prepared statement; returns how many rows it changed.
+    async fn execute(&self, statement: &Self::Statement, values: &[Value<'_>]) -> Result<u64, EngineError>;
+
+    /// Runs one query given as text, reads its answer to the end, and returns the number of rows.
+    async fn drain(&self, sql: &str) -> Result<u64, EngineError>;
+
+    async fn begin(&self, isolation: Isolation) -> Result<(), EngineError>;
+    async fn commit(&self) -> Result<(), EngineError>;
+    async fn rollback(&self) -> Result<(), EngineError>;
+
+    /// Starts a bulk load of rows in the driver's exchange format: text, `|` between the columns,
+    /// `\N` for null, a newline after each row.
+    async fn copy_in(&self, table: &str) -> Result<Self::Copy, EngineError>;
+
+    /// Version and settings of the server.
+    async fn server(&self) -> Result<Server, EngineError>;
+
+    /// Waits until no other session holds the schema for loading; held until the session ends.
+    async fn lock_schema(&self, schema: &str) -> Result<(), EngineError>;
+
+    /// Creates the schema unless it exists; returns the names of the tables in it.
+    async fn open_schema(&self, schema: &str, create: bool) -> Result<Vec<String>, EngineError>;
+
+    /// Brings visibility information and optimiser statistics of a table up to date.
+    async fn settle_table(&self, table: &str) -> Result<(), EngineError>;
+
+    /// Writes what the load left in memory to the disk, where the user may ask for that.
+    async fn settle_server(&self) -> Result<(), EngineError>;
+
+    /// Ends statements that run longer than this; none means never.
+    async fn limit_statements(&self, limit: Option<std::time::Duration>) -> Result<(), EngineError>;
+
+    /// A digest of the plan's shape that does not change with parameter values, where there is one.
+    async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError>;
+
+    /// Ends the session and waits until the server has been told.
+    async fn close(self);
+}
+
+/// A running bulk load.
+pub trait CopyIn {
+    async fn send(&mut self, rows: bytes::Bytes) -> Result<(), EngineError>;
+
+    /// Ends the load and returns the number of rows that the server took.
+    async fn finish(self) -> Result<u64, EngineError>;
+}
+
+/// What a server says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Server {
+    pub engine: &'static str,
+    pub version: String,
+    /// Setting to value; those that carry secrets are left out.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Quotes a name for use in SQL.
+pub fn quote_identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

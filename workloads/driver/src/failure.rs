@@ -1,0 +1,73 @@
+//! Why the driver ends without (or with an invalid) measurement, and the exit code that says so.
+
+use std::fmt;
+
+/// Classes of failure; the number is the exit code of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Wrong arguments.
+    Arguments = 2,
+    /// The database (or the agent that was asked for) cannot be reached or used.
+    Unreachable = 3,
+    /// A consistency check failed, or the schema is missing, unfinished or of another scale.
+    Inconsistent = 4,
+    /// The measurement was made, or begun, and does not count.
+    Invalid = 5,
+}
+
+/// A failure with its exit code, a stable CamelCase reason and one sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub exit: Exit,
+    pub reason: &'static str,
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, reason: &'static str, message: impl Into<String>) -> Self {
+        Failure { exit, reason, message: message.into() }
+    }
+
+    pub fn arguments(message: impl Into<String>) -> Self {
+        Failure::new(Exit::Arguments, "InvalidArguments", message)
+    }
+
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Failure::new(Exit::Unreachable, "DatabaseUnreachable", message)
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Failure::new(Exit::Invalid, "MeasurementInvalid", message)
+    }
+
+    /// The line that ends stderr when the driver fails.
+    pub fn to_json_line(&self) -> String {
+        serde_json::json!({
+            "kind": "Error", "exitCode": self.exit as u8, "reason": self.reason, "message": self.message
+        })
+        .to_string()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_line_starts_with_its_kind_and_carries_the_exit_code() {
+        let line = Failure::unreachable("no route").to_json_line();
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["kind"], "Error");
+        assert_eq!(value["exitCode"], 3);
+        assert_eq!(value["reason"], "DatabaseUnreachable");
+        assert_eq!(value["message"], "no route");
+    }
+}

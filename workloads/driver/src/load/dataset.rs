@@ -1,0 +1,48 @@
+//! Data that can be made in chunks.
+
+/// The data of a workload at one scale. Chunks depend on scale and seed alone, never on how many
+/// connections load them, so that the digest is the same for the same parameters.
+pub trait Dataset: Clone + Send + 'static {
+    fn workload(&self) -> &'static str;
+
+    /// The scale as text in one form only: `1`, `0.01`, `100000`.
+    fn scale(&self) -> String;
+
+    /// The seed that the data depends on; 0 when it depends on none.
+    fn seed(&self) -> u64;
+
+    /// Tables in the order in which their chunks are loaded.
+    fn tables(&self) -> &'static [Table];
+
+    /// Statements that create the tables, without keys.
+    fn create_sql(&self) -> &'static str;
+
+    fn chunks(&self, table: &Table) -> u32;
+
+    /// The rows of one chunk.
+    fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows>;
+
+    /// Keys and indexes, to be made one stage after the other.
+    fn stages(&self) -> &'static [Stage];
+
+    /// Values that a later run has to know, as JSON.
+    fn constants(&self) -> serde_json::Value;
+}
+
+/// A table of a workload.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: &'static str,
+}
+
+/// Statements of a stage run side by side when `parallel`, else in order.
+pub struct Stage {
+    pub parallel: bool,
+    pub statements: &'static [&'static str],
+}
+
+/// Rows of one chunk in the exchange format of [`crate::engine::Session::copy_in`].
+pub trait Rows {
+    /// Appends rows until `out` holds `enough` bytes or the chunk ends; returns how many. Zero is the end.
+    fn fill(&mut self, out: &mut Vec<u8>, enough: usize) -> u64;
+}

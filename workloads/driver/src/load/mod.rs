@@ -1,0 +1,12 @@
+//! Loading: generated data streamed into the database on several connections, then keys, indexes and
+//! statistics, then proof that what arrived is what was generated.
+
+mod dataset;
+mod digest;
+mod meta;
+mod procedure;
+mod stream;
+
+pub use dataset::{Dataset, Rows, Stage, Table};
+pub use meta::{count_rows, require, Expectation, Meta};
+pub use procedure::load;

@@ -1,0 +1,126 @@
+//! Latencies in an HdrHistogram: mergeable, of bounded size, exact to three digits.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Latencies of one operation, in microseconds.
+#[derive(Clone)]
+pub struct Latency {
+    histogram: Histogram<u64>,
+    /// The mean is taken from here: a histogram of whole microseconds would bias short ones.
+    nanoseconds: u128,
+}
+
+/// A histogram as it stands in the result document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LatencySummary {
+    pub unit: &'static str,
+    /// HdrHistogram V2 with deflate, base64.
+    pub histogram: String,
+    pub count: u64,
+    pub mean: f64,
+    pub p50: u64,
+    pub p95: u64,
+    pub p99: u64,
+    pub p999: u64,
+    pub max: u64,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Latency { histogram: Histogram::new(3).expect("three digits are allowed"), nanoseconds: 0 }
+    }
+}
+
+impl Latency {
+    /// Records one latency, rounded up to whole microseconds (so that none is zero).
+    pub fn record(&mut self, latency: Duration) {
+        let nanoseconds = latency.as_nanos();
+        self.nanoseconds += nanoseconds;
+        let microseconds = u64::try_from(nanoseconds.div_ceil(1000)).unwrap_or(u64::MAX).max(1);
+        // The histogram grows by itself; only absurd values (over 2^62 us) could be refused.
+        self.histogram.saturating_record(microseconds);
+    }
+
+    pub fn merge(&mut self, other: &Latency) {
+        self.histogram.add(&other.histogram).expect("the histogram grows by itself");
+        self.nanoseconds += other.nanoseconds;
+    }
+
+    pub fn summary(&self) -> Option<LatencySummary> {
+        let count = self.histogram.len();
+        if count == 0 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.histogram, &mut bytes)
+            .expect("writing into memory does not fail");
+        let at = |quantile| self.histogram.value_at_quantile(quantile);
+        Some(LatencySummary {
+            unit: "microseconds",
+            histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
+            count,
+            mean: self.nanoseconds as f64 / 1000.0 / count as f64,
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: self.histogram.max(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    fn of(microseconds: impl IntoIterator<Item = u64>) -> Latency {
+        let mut latency = Latency::default();
+        microseconds.into_iter().for_each(|us| latency.record(Duration::from_micros(us)));
+        latency
+    }
+
+    #[test]
+    fn merging_two_histograms_equals_recording_into_one() {
+        let mut merged = of(1..500);
+        merged.merge(&of(500..100_000));
+        assert_eq!(merged.summary(), of(1..100_000).summary());
+    }
+
+    #[test]
+    fn the_encoded_histogram_decodes_to_the_same_counts() {
+        let summary = of((0..1000).map(|i| 100 + i * 37)).summary().unwrap();
+        let bytes = base64::engine::general_purpose::STANDARD.decode(&summary.histogram).unwrap();
+        let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        assert_eq!(decoded.len(), summary.count);
+        assert_eq!(decoded.value_at_quantile(0.99), summary.p99);
+        assert_eq!(decoded.max(), summary.max);
+    }
+
+    #[test]
+    fn the_mean_is_exact_below_a_microsecond() {
+        let mut latency = Latency::default();
+        latency.record(Duration::from_nanos(1500));
+        latency.record(Duration::from_nanos(2500));
+        let summary = latency.summary().unwrap();
+        assert_eq!(summary.mean, 2.0);
+        assert_eq!((summary.p50, summary.max), (2, 3));
+    }
+
+    #[test]
+    fn without_a_value_there_is_no_summary() {
+        assert_eq!(Latency::default().summary(), None);
+    }
+
+    #[test]
+    fn a_stall_of_hours_is_recorded() {
+        let summary = of([10, 7_200_000_000]).summary().unwrap();
+        assert!(summary.max.abs_diff(7_200_000_000) < 7_200_000);
+    }
+}

@@ -1,0 +1,123 @@
+//! The result document (`workloads/schema/result.schema.json`, schemaVersion 1).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::Server;
+use crate::measure::{LatencySummary, Phase, Usage};
+
+/// Everything one invocation measured. Field order is the order in the file; `kind` stays first,
+/// because readers of merged logs recognise the line by it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    pub kind: &'static str,
+    pub schema_version: u32,
+    pub driver: Driver,
+    pub command: &'static str,
+    pub workload: &'static str,
+    pub parameters: Map<String, Value>,
+    pub seed: u64,
+    pub valid: bool,
+    pub invalid_reasons: Vec<String>,
+    pub phases: Vec<Phase>,
+    pub metrics: Vec<Metric>,
+    pub operations: Vec<Operation>,
+    pub server: Server,
+    pub data: Data,
+    pub checks: Vec<Check>,
+    pub driver_usage: Usage,
+    pub target: Target,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Driver {
+    pub version: &'static str,
+}
+
+/// One figure. `unit` is `seconds`, `per_second`, `per_minute` or `bytes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    pub name: String,
+    pub unit: String,
+    pub value: f64,
+}
+
+impl Metric {
+    pub fn new(name: &str, unit: &str, value: f64) -> Self {
+        Metric { name: name.into(), unit: unit.into(), value }
+    }
+}
+
+/// One query or one type of transaction.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    pub name: String,
+    pub kind: &'static str,
+    pub counts: Counts,
+    /// Class of error (SQLSTATE) to how often it occurred, conflicts that were tried again included.
+    pub errors: BTreeMap<String, u64>,
+    /// Runtimes of the measured runs of a query, in order, in seconds.
+    pub runtimes_seconds: Vec<f64>,
+    /// Runtime of the query's very first run, when there was a warm-up.
+    pub first_runtime_seconds: Option<f64>,
+    /// Transactions that ended inside the measured window, per second.
+    pub throughput_per_second: Option<f64>,
+    pub latency: Option<LatencySummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_fingerprint: Option<String>,
+}
+
+/// How the executions of an operation ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub ok: u64,
+    pub expected_failure: u64,
+    pub error: u64,
+}
+
+/// The data that was loaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// Table to the number of rows after the load.
+    pub rows: BTreeMap<String, u64>,
+    pub digest: String,
+}
+
+/// One consistency condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    pub name: String,
+    pub ok: bool,
+    pub detail: String,
+}
+
+/// What the agent beside the database returned, word for word.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Target {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+impl Document {
+    /// Marks the measurement as one that does not count.
+    pub fn invalidate(&mut self, reason: impl Into<String>) {
+        self.valid = false;
+        self.invalid_reasons.push(reason.into());
+    }
+
+    /// The one line that is printed.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("a result document has only string keys and finite numbers")
+    }
+}

@@ -1,0 +1,146 @@
+//! The agent beside the database: its facts and its counters.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::{Request, Uri};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use crate::failure::{Exit, Failure};
+use crate::report::Target;
+
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+const BODY_LIMIT: usize = 4 << 20;
+
+/// A reachable agent, by the address of its HTTP server.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    host: String,
+    port: u16,
+}
+
+impl Agent {
+    /// Reads `http://host:port`. There is no TLS and no path.
+    pub fn new(url: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| Failure::arguments(format!("--agent {why} (expected http://host:9590)"));
+        let uri: Uri = url.parse().map_err(|_| wrong("is not a URL"))?;
+        if uri.scheme_str() != Some("http") {
+            return Err(wrong("must begin with http://"));
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(wrong("must not carry a user or a password"));
+        }
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+            return Err(wrong("must not have a path"));
+        }
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("names no host"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
+        Ok(Agent { host, port: uri.port_u16().unwrap_or(9590) })
+    }
+
+    /// What does not change: kernel, CPU, memory, mounts. Waits up to `patience` for the agent to come up.
+    pub async fn facts(&self, patience: Duration) -> Result<Value, Failure> {
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.get("/v1/facts").await {
+                Err(_) if Instant::now() < deadline => tokio::time::sleep(Duration::from_millis(500)).await,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Counters of the database's processes and of its cgroup, right now.
+    pub async fn counters(&self) -> Result<Value, Failure> {
+        self.get("/v1/counters").await
+    }
+
+    async fn get(&self, path: &str) -> Result<Value, Failure> {
+        let answer = tokio::time::timeout(REQUEST_LIMIT, self.request(path)).await;
+        let reason = match answer {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(reason)) => reason,
+            Err(_) => format!("no answer within {} s", REQUEST_LIMIT.as_secs()),
+        };
+        Err(Failure::new(
+            Exit::Unreachable,
+            "AgentUnreachable",
+            format!("agent at {}:{}{path}: {reason}", self.host, self.port),
+        ))
+    }
+
+    async fn request(&self, path: &str) -> Result<Value, String> {
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| e.to_string())?;
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
+        let pump = tokio::spawn(connection);
+        let request = Request::get(path)
+            .header("host", format!("{}:{}", self.host, self.port))
+            .header("connection", "close")
+            .body(Empty::<Bytes>::new())
+            .map_err(|e| e.to_string())?;
+        let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), BODY_LIMIT).collect().await.map_err(|e| e.to_string())?;
+        pump.abort();
+        if !status.is_success() {
+            return Err(format!("status {status}"));
+        }
+        serde_json::from_slice(&body.to_bytes()).map_err(|e| format!("the answer is not JSON: {e}"))
+    }
+}
+
+/// Looks at the target before and after the measured window, where an agent was named.
+pub struct Observer {
+    agent: Option<Agent>,
+    target: Target,
+}
+
+impl Observer {
+    /// Reads the facts; waits up to `patience` for the agent.
+    pub async fn new(agent: Option<Agent>, patience: Duration) -> Result<Self, Failure> {
+        let mut target = Target::default();
+        if let Some(agent) = &agent {
+            target.facts = Some(agent.facts(patience).await?);
+        }
+        Ok(Observer { agent, target })
+    }
+
+    /// To be called right before the measured window.
+    pub async fn before(&mut self) -> Result<(), Failure> {
+        if let Some(agent) = &self.agent {
+            self.target.before = Some(agent.counters().await?);
+        }
+        Ok(())
+    }
+
+    /// To be called right after the measured window.
+    pub async fn after(&mut self) -> Result<(), Failure> {
+        if let Some(agent) = &self.agent {
+            self.target.after = Some(agent.counters().await?);
+        }
+        Ok(())
+    }
+
+    pub fn into_target(self) -> Target {
+        self.target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_of_an_agent_is_plain_http_without_a_path() {
+        let agent = Agent::new("http://db.example:9591").unwrap();
+        assert_eq!((agent.host.as_str(), agent.port), ("db.example", 9591));
+        assert_eq!(Agent::new("http://db.example/").unwrap().port, 9590);
+        assert_eq!(Agent::new("http://[::1]:9590").unwrap().host, "::1");
+        for wrong in ["https://h:1", "h:9590", "http://h/v1", "http://u:p@h", "not a url", ""] {
+            assert!(Agent::new(wrong).unwrap_err().message.contains("--agent"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The workloads. Each one knows its data, its operations and its consistency conditions, and no engine.
+
+pub mod attempt;
+pub mod closed;
+pub mod conditions;
+pub mod random;
+pub mod tatp;
+pub mod tpcc;
+pub mod tpch;

@@ -1,0 +1,233 @@
+//! The population of the four tables.
+
+use std::io::Write;
+
+use super::schema;
+use crate::load::{Dataset, Rows, Stage, Table};
+use crate::workload::random::Random;
+
+/// Subscribers in one chunk.
+const CHUNK: u32 = 10_000;
+
+/// Start times of call forwarding.
+pub const START_TIMES: [i32; 3] = [0, 8, 16];
+
+#[derive(Debug, Clone)]
+pub struct TatpData {
+    subscribers: u32,
+    seed: u64,
+}
+
+impl TatpData {
+    pub fn new(subscribers: u32, seed: u64) -> Self {
+        TatpData { subscribers, seed }
+    }
+}
+
+impl Dataset for TatpData {
+    fn workload(&self) -> &'static str {
+        super::NAME
+    }
+
+    fn scale(&self) -> String {
+        self.subscribers.to_string()
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn tables(&self) -> &'static [Table] {
+        &schema::TABLES
+    }
+
+    fn create_sql(&self) -> &'static str {
+        schema::CREATE
+    }
+
+    fn chunks(&self, _: &Table) -> u32 {
+        self.subscribers.div_ceil(CHUNK)
+    }
+
+    fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows> {
+        let stream = |name| Random::stream(self.seed, name, chunk.into());
+        let write: RowWriter = match table.name {
+            "subscriber" => subscriber,
+            "access_info" => access_info,
+            "special_facility" => special_facility,
+            "call_forwarding" => call_forwarding,
+            name => unreachable!("{name} is no table of TATP"),
+        };
+        Box::new(Chunk {
+            next: chunk * CHUNK + 1,
+            last: ((chunk + 1) * CHUNK).min(self.subscribers),
+            // Which facilities a subscriber has is asked by two tables, so it has a stream of its own.
+            facilities: stream("tatp facilities"),
+            values: stream(table.name),
+            write,
+        })
+    }
+
+    fn stages(&self) -> &'static [Stage] {
+        &schema::STAGES
+    }
+
+    fn constants(&self) -> serde_json::Value {
+        serde_json::json!({})
+    }
+}
+
+/// Appends a subscriber's rows of one table; returns how many.
+type RowWriter = fn(u32, &[i32], &mut Random, &mut Vec<u8>) -> u64;
+
+struct Chunk {
+    next: u32,
+    last: u32,
+    facilities: Random,
+    values: Random,
+    write: RowWriter,
+}
+
+impl Rows for Chunk {
+    fn fill(&mut self, out: &mut Vec<u8>, enough: usize) -> u64 {
+        let mut rows = 0;
+        // A subscriber may have no row in a table, and zero rows would mean the end.
+        while self.next <= self.last && (out.len() < enough || rows == 0) {
+            let facilities = types(&mut self.facilities);
+            rows += (self.write)(self.next, &facilities, &mut self.values, out);
+            self.next += 1;
+        }
+        rows
+    }
+}
+
+/// One to four different types out of four, each number equally often.
+fn types(random: &mut Random) -> Vec<i32> {
+    let mut all = [1, 2, 3, 4];
+    random.shuffle(&mut all);
+    let mut chosen = all[..random.uniform(1, 4) as usize].to_vec();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// A subscriber's number: its id with leading zeros, 15 digits.
+pub fn subscriber_number(id: i32) -> String {
+    format!("{id:015}")
+}
+
+fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing into memory does not fail");
+}
+
+fn subscriber(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+    put(out, format_args!("{id}|{id:015}"));
+    for highest in [1, 15, 255] {
+        for _ in 0..10 {
+            put(out, format_args!("|{}", random.int(0, highest)));
+        }
+    }
+    let mut location = || random.uniform(1, (1 << 32) - 1);
+    put(out, format_args!("|{}|{}\n", location(), location()));
+    1
+}
+
+fn access_info(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+    let types = types(random);
+    for ai_type in &types {
+        put(out, format_args!("{id}|{ai_type}|{}|{}|", random.int(0, 255), random.int(0, 255)));
+        random.letters(3, out);
+        out.push(b'|');
+        random.letters(5, out);
+        out.push(b'\n');
+    }
+    types.len() as u64
+}
+
+fn special_facility(id: u32, facilities: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+    for sf_type in facilities {
+        let active = i32::from(random.percent(85));
+        put(
+            out,
+            format_args!("{id}|{sf_type}|{active}|{}|{}|", random.int(0, 255), random.int(0, 255)),
+        );
+        random.letters(5, out);
+        out.push(b'\n');
+    }
+    facilities.len() as u64
+}
+
+fn call_forwarding(id: u32, facilities: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+    let mut rows = 0;
+    for sf_type in facilities {
+        let mut times = START_TIMES;
+        random.shuffle(&mut times);
+        let count = random.uniform(0, 3) as usize;
+        for start in &times[..count] {
+            put(out, format_args!("{id}|{sf_type}|{start}|{}|", start + random.int(1, 8)));
+            random.digits(15, out);
+            out.push(b'\n');
+        }
+        rows += count as u64;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(data: &TatpData, name: &str) -> Vec<Vec<String>> {
+        let table = schema::TABLES.iter().find(|table| table.name == name).unwrap();
+        let (mut text, mut announced) = (Vec::new(), 0);
+        for chunk in 0..data.chunks(table) {
+            let mut rows = data.open(table, chunk);
+            loop {
+                let enough = text.len() + 1000;
+                let added = rows.fill(&mut text, enough);
+                if added == 0 {
+                    break;
+                }
+                announced += added;
+            }
+        }
+        let rows: Vec<Vec<String>> = String::from_utf8(text)
+            .unwrap()
+            .lines()
+            .map(|line| line.split('|').map(str::to_string).collect())
+            .collect();
+        assert_eq!(rows.len() as u64, announced);
+        rows
+    }
+
+    #[test]
+    fn each_subscriber_is_there_once_with_its_number() {
+        let rows = table(&TatpData::new(12_345, 1), "subscriber");
+        assert_eq!(rows.len(), 12_345);
+        assert!(rows.iter().all(|row| row.len() == 34));
+        assert_eq!(rows[12_344][..2], ["12345".to_string(), subscriber_number(12_345)]);
+    }
+
+    #[test]
+    fn dependent_tables_have_the_specified_average_sizes() {
+        let data = TatpData::new(20_000, 1);
+        let per_subscriber = |name| table(&data, name).len() as f64 / 20_000.0;
+        assert!((per_subscriber("access_info") - 2.5).abs() < 0.05);
+        assert!((per_subscriber("special_facility") - 2.5).abs() < 0.05);
+        assert!((per_subscriber("call_forwarding") - 3.75).abs() < 0.1);
+    }
+
+    #[test]
+    fn call_forwarding_refers_to_facilities_that_exist() {
+        let data = TatpData::new(3000, 5);
+        let key = |row: &Vec<String>| (row[0].clone(), row[1].clone());
+        let facilities: std::collections::HashSet<_> = table(&data, "special_facility").iter().map(key).collect();
+        assert!(table(&data, "call_forwarding").iter().map(key).all(|key| facilities.contains(&key)));
+    }
+
+    #[test]
+    fn eighty_five_percent_of_the_facilities_are_active() {
+        let rows = table(&TatpData::new(20_000, 1), "special_facility");
+        let active = rows.iter().filter(|row| row[2] == "1").count() as f64 / rows.len() as f64;
+        assert!((active - 0.85).abs() < 0.01, "{active}");
+    }
+}

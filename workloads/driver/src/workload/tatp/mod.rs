@@ -1,0 +1,132 @@
+//! TATP, the telecom application transaction processing benchmark (specification 1.0).
+
+mod check;
+mod client;
+mod data;
+mod inputs;
+mod schema;
+
+use clap::{Args, Subcommand};
+use serde_json::{json, Map, Value};
+
+use crate::cli::{Common, Invocation, LoadOptions, LoopOptions};
+use crate::failure::Failure;
+use crate::load::{self, Expectation};
+use crate::report::{Counts, Document};
+use crate::workload::closed;
+
+pub const NAME: &str = "tatp";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Generate the four tables and load them
+    Load(LoadCommand),
+    /// Run the seven transactions in the standard mix
+    Run(RunCommand),
+    /// Check that the population follows the rules of the specification
+    Check(CheckCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct LoadCommand {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    load: LoadOptions,
+    /// Number of subscribers
+    #[arg(long, value_parser = subscribers_range())]
+    subscribers: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct RunCommand {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    clients: LoopOptions,
+    /// Refuse data with another number of subscribers [default: what is loaded]
+    #[arg(long, value_parser = subscribers_range())]
+    subscribers: Option<u32>,
+    /// How subscribers are drawn
+    #[arg(long, value_enum, default_value_t = inputs::Distribution::NonUniform)]
+    distribution: inputs::Distribution,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckCommand {
+    #[command(flatten)]
+    common: Common,
+    /// Refuse data with another number of subscribers [default: what is loaded]
+    #[arg(long, value_parser = subscribers_range())]
+    subscribers: Option<u32>,
+}
+
+fn subscribers_range() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=1_000_000_000)
+}
+
+impl Command {
+    pub fn common(&self) -> &Common {
+        match self {
+            Command::Load(command) => &command.common,
+            Command::Run(command) => &command.common,
+            Command::Check(command) => &command.common,
+        }
+    }
+
+    pub async fn perform(&self) -> Result<Document, Failure> {
+        let invocation = Invocation::new(NAME, self.common())?;
+        match self {
+            Command::Load(command) => {
+                let dataset = data::TatpData::new(command.subscribers, invocation.seed);
+                let connections = command.load.connections();
+                let parameters = object(json!({
+                    "subscribers": command.subscribers, "connections": connections, "replace": command.load.replace
+                }));
+                load::load(&invocation, &dataset, connections, command.load.replace, parameters).await
+            }
+            Command::Run(command) => run(&invocation, command).await,
+            Command::Check(command) => check::check(&invocation, command.subscribers).await,
+        }
+    }
+}
+
+async fn run<E: crate::engine::Engine>(
+    invocation: &Invocation<E>,
+    command: &RunCommand,
+) -> Result<Document, Failure> {
+    use crate::engine::Session;
+    let session = invocation.connect().await?;
+    let scale = command.subscribers.map(|subscribers| subscribers.to_string());
+    let expected = Expectation { workload: NAME, scale: scale.as_deref() };
+    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let subscribers: u32 =
+        meta.scale.parse().map_err(|_| Failure::invalid("dbbench_meta names no number of subscribers"))?;
+    let mut parameters = object(json!({
+        "subscribers": subscribers,
+        "distribution": match command.distribution {
+            inputs::Distribution::NonUniform => "non-uniform",
+            inputs::Distribution::Uniform => "uniform",
+        },
+    }));
+    parameters.extend(closed::parameters(&command.clients));
+    let mut document = invocation.document("run", parameters, session.server().await?);
+    document.data = meta.record.data;
+    session.close().await;
+    let workload = client::Tatp {
+        engine: invocation.engine.clone(),
+        seed: invocation.seed,
+        population: inputs::Population::new(subscribers, command.distribution),
+    };
+    // The specification counts all transactions, those that fail as foreseen included.
+    let all = |counts: &Counts| counts.ok + counts.expected_failure;
+    closed::measure(invocation, &workload, &command.clients, all, &mut document).await?;
+    Ok(document)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,133 @@
+//! TPC-C (specification 5.11).
+
+mod check;
+mod constants;
+mod customer;
+mod data;
+mod deck;
+mod inputs;
+mod names;
+mod schema;
+mod terminal;
+mod transaction;
+
+use clap::{Args, Subcommand};
+use serde_json::{json, Map, Value};
+
+use crate::cli::{Common, Invocation, LoadOptions, LoopOptions};
+use crate::engine::{Engine, Session};
+use crate::failure::Failure;
+use crate::load::{self, Expectation};
+use crate::report::{Counts, Document, Metric};
+use crate::workload::closed;
+
+pub const NAME: &str = "tpcc";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Generate the nine tables and load them
+    Load(LoadCommand),
+    /// Run the five transactions without keying and think times
+    Run(RunCommand),
+    /// Check consistency conditions 3.3.2.1 to 3.3.2.12
+    Check(CheckCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct LoadCommand {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    load: LoadOptions,
+    /// Number of warehouses
+    #[arg(long, value_parser = warehouses_range())]
+    warehouses: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct RunCommand {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    clients: LoopOptions,
+    /// Refuse data with another number of warehouses [default: what is loaded]
+    #[arg(long, value_parser = warehouses_range())]
+    warehouses: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckCommand {
+    #[command(flatten)]
+    common: Common,
+    /// Refuse data with another number of warehouses [default: what is loaded]
+    #[arg(long, value_parser = warehouses_range())]
+    warehouses: Option<u32>,
+}
+
+fn warehouses_range() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=100_000)
+}
+
+impl Command {
+    pub fn common(&self) -> &Common {
+        match self {
+            Command::Load(command) => &command.common,
+            Command::Run(command) => &command.common,
+            Command::Check(command) => &command.common,
+        }
+    }
+
+    pub async fn perform(&self) -> Result<Document, Failure> {
+        let invocation = Invocation::new(NAME, self.common())?;
+        match self {
+            Command::Load(command) => {
+                let dataset = data::TpccData::new(command.warehouses, invocation.seed);
+                let connections = command.load.connections();
+                let parameters = object(json!({
+                    "warehouses": command.warehouses, "connections": connections, "replace": command.load.replace
+                }));
+                load::load(&invocation, &dataset, connections, command.load.replace, parameters).await
+            }
+            Command::Run(command) => run(&invocation, command).await,
+            Command::Check(command) => check::check(&invocation, command.warehouses).await,
+        }
+    }
+}
+
+async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
+    let session = invocation.connect().await?;
+    let scale = command.warehouses.map(|warehouses| warehouses.to_string());
+    let expected = Expectation { workload: NAME, scale: scale.as_deref() };
+    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let damaged = || Failure::invalid("dbbench_meta names no warehouses or no constant of the load");
+    let warehouses: i32 = meta.scale.parse().map_err(|_| damaged())?;
+    let load_constant = meta.constants["cLast"].as_i64().ok_or_else(damaged)?;
+    let constants = constants::Constants::for_run(invocation.seed, load_constant);
+    let mut parameters = object(json!({
+        "warehouses": warehouses,
+        "nurandConstants": {"cLastLoad": load_constant, "cLast": constants.c_last, "cId": constants.c_id,
+            "olIId": constants.ol_i_id},
+    }));
+    parameters.extend(closed::parameters(&command.clients));
+    let mut document = invocation.document("run", parameters, session.server().await?);
+    document.data = meta.record.data;
+    session.close().await;
+    let workload = terminal::Tpcc {
+        engine: invocation.engine.clone(),
+        seed: invocation.seed,
+        warehouses,
+        constants,
+    };
+    let committed = |counts: &Counts| counts.ok;
+    closed::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
+    let new_orders = document.operations[deck::NEW_ORDER].throughput_per_second.unwrap_or_default();
+    document.metrics.push(Metric::new("newOrdersPerMinute", "per_minute", new_orders * 60.0));
+    Ok(document)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
