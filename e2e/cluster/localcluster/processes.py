@@ -100,6 +100,9 @@ class Processes:
         if stat is None:
             raise ClusterError(f"{name} ended at once{self.log_tail(name)}")
         process = Process(name, popen.pid, stat[2])
+        # Popen returns in the middle of exec, a moment before the new environment shows.
+        while process.is_alive() and not self._is_ours(process.pid):
+            time.sleep(0.001)
         record = {"pid": process.pid, "started": process.started}
         (self._records / f"{name}.json").write_text(json.dumps(record))
         return process

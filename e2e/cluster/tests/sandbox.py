@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from localcluster.layout import Layout
-from localcluster.processes import children, kill
+from localcluster.processes import Process, children, kill, parse_stat
 
 CLUSTER_IMAGES = ("busybox", "coredns", "local-path-provisioner", "pause")
 
@@ -26,9 +26,11 @@ class Sandbox:
         state = self._project / ".state"
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=state))
         prepare = "mount -t tmpfs tmpfs /run && mkdir /run/netns && ip link set lo up && echo ready"
+        # As the first process it has to collect orphans, which `pause` is made for.
+        first = Layout.of_project().bin / "pause"
         namespaces = ("--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
         self._keeper = subprocess.Popen(
-            ["unshare", *namespaces, "sh", "-c", f"{prepare} && exec sleep infinity"],
+            ["unshare", *namespaces, "sh", "-c", f"{prepare} && exec {first}"],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -75,6 +77,18 @@ class Sandbox:
         return subprocess.run(
             self.command(*command), input=stdin, capture_output=True, text=True, check=False
         )
+
+    def process(self, program: str, argument: str) -> Process:
+        """The process that runs ``program`` with ``argument``; paths inside are unlike others'."""
+        for entry in Path("/proc").iterdir():
+            try:
+                command = (entry / "cmdline").read_bytes().decode().split("\0")
+                started = parse_stat((entry / "stat").read_text())[2]
+            except OSError:
+                continue
+            if command[0] == program and argument in command:
+                return Process(program, int(entry.name), started)
+        raise AssertionError(f"{program} {argument} does not run")
 
     def close(self) -> None:
         """Ends the namespaces and deletes the copies."""

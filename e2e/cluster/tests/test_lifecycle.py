@@ -14,6 +14,7 @@ import pytest
 from localcluster import cgroups, gobuild
 from localcluster.cluster_images import ensure as ensure_images
 from localcluster.layout import Layout
+from localcluster.processes import children, kill
 from localcluster.progress import Progress
 from sandbox import Sandbox
 
@@ -97,7 +98,8 @@ def test_service_answers_by_its_name_from_the_other_node(clone: Clone) -> None:
 
 
 def test_service_answers_the_pod_behind_it(clone: Clone) -> None:
-    served = eventually(clone, "server", "wget", "-qO-", "http://server/index.html")
+    # By its long name: the short one is the pod's own host name.
+    served = eventually(clone, "server", "wget", "-qO-", "http://server.check/index.html")
     assert served == clone.in_pod("server", "cat", "/data/index.html")
 
 
@@ -186,14 +188,13 @@ def test_node_loses_power_and_its_pod_comes_back_with_its_data(clone: Clone) -> 
     assert "FAIL  node check-a" in clone.try_cluster("status").stdout
     clone.cluster("node", "start", "check-a")
     assert eventually(clone, "server", "stat", "-c", "%i", "/data/index.html") == before
-    restarts = "--output=jsonpath={.status.containerStatuses[0].restartCount}"
-    assert clone.kubectl("--namespace=check", "get", "pod", "server", restarts) == "1"
+    restarted = "--for=jsonpath={.status.containerStatuses[0].restartCount}=1"
+    clone.kubectl("--namespace=check", "wait", "pod/server", restarted, "--timeout=60s")
 
 
 def test_dead_daemon_of_a_node_is_restarted_by_the_node(clone: Clone) -> None:
     log = clone.layout.logs / "node-check-b.log"
-    kubelet = str(clone.layout.bin / "kubelet")
-    clone.sandbox.run(["sh", "-c", f'kill -KILL $(pgrep -o -f "^{kubelet} .*check-b")'])
+    kill([clone.sandbox.process(str(clone.layout.bin / "kubelet"), "--hostname-override=check-b")])
     deadline = time.monotonic() + 60
     while "kubelet ended with -9; restarting" not in log.read_text():
         assert time.monotonic() < deadline
@@ -210,7 +211,7 @@ def assert_nothing_is_left(clone: Clone) -> None:
     mounts = clone.sandbox.run(["cat", "/proc/self/mountinfo"])
     assert str(clone.layout.state) not in mounts
     programs = clone.sandbox.run(["ps", "-A", "-o", "comm="]).split()
-    assert set(programs) <= {"sleep", "ps"}
+    assert set(programs) <= {"pause", "ps"}
 
 
 def test_down_leaves_nothing_and_can_be_repeated(clone: Clone) -> None:
@@ -225,7 +226,7 @@ def test_down_cleans_up_after_a_start_that_was_killed_half_way(clone: Clone) -> 
         while "node-check-a" not in clone.pids():
             assert start.poll() is None
             time.sleep(0.05)
-        clone.sandbox.run(["pkill", "-KILL", "-f", f"{program} up"])
+        kill(children(start.pid))
     clone.cluster("down")
     assert_nothing_is_left(clone)
 

@@ -1,0 +1,88 @@
+"""Building Go programs, and not building them again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from localcluster import gobuild
+from localcluster.errors import ClusterError
+from localcluster.gobuild import PROGRAMS, Builder, Program, fingerprint, parse_go_version, select
+from localcluster.layout import Layout
+from localcluster.progress import Progress
+
+PAUSE = next(program for program in PROGRAMS if program.name == "pause")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A copy of the smallest module, which a test may change."""
+    shutil.copytree(Layout.of_project().go_sources / PAUSE.module, tmp_path / "go" / PAUSE.module)
+    return tmp_path / "go"
+
+
+def test_unchanged_program_is_built_once(sources: Path, tmp_path: Path) -> None:
+    builder = Builder(sources, tmp_path / "bin", Progress())
+    assert builder.build([PAUSE]) == ["pause"]
+    assert builder.build([PAUSE]) == []
+    (sources / "pause/main.go").open("a").write("\n// changed\n")
+    assert builder.build([PAUSE]) == ["pause"]
+
+
+def test_links_lead_to_the_program(sources: Path, tmp_path: Path) -> None:
+    program = Program(name="pause", module="pause", links=("sleep", "wait"))
+    builder = Builder(sources, tmp_path / "bin", Progress())
+    builder.build([program])
+    (tmp_path / "bin/wait").unlink()
+    builder.build([program])
+    assert (tmp_path / "bin/sleep").readlink() == Path("pause")
+    assert (tmp_path / "bin/wait").resolve() == tmp_path / "bin/pause"
+
+
+def test_source_that_does_not_compile_is_an_error_with_the_compilers_words(
+    sources: Path, tmp_path: Path
+) -> None:
+    (sources / "pause/main.go").open("a").write("\nvar broken int = true\n")
+    builder = Builder(sources, tmp_path / "bin", Progress())
+    with pytest.raises(ClusterError, match=r"main\.go:\d+:\d+: cannot use true"):
+        builder.build([PAUSE])
+    assert not (tmp_path / "bin/pause").exists()
+
+
+def test_fingerprint_depends_on_sources_flags_and_compiler(sources: Path) -> None:
+    module = sources / "pause"
+    other_flags = Program(name="pause", module="pause", linker_flags="-X main.a=b")
+    original = fingerprint(PAUSE, module, "go1.26")
+    others = [fingerprint(PAUSE, module, "go1.27"), fingerprint(other_flags, module, "go1.26")]
+    (module / "go.sum").write_text("")
+    others.append(fingerprint(PAUSE, module, "go1.26"))
+    assert len({original, *others}) == 4
+
+
+def test_every_program_has_its_module_with_pinned_dependencies() -> None:
+    for program in PROGRAMS:
+        module = Layout.of_project().go_sources / program.module
+        assert (module / "go.mod").is_file()
+        assert (module / "go.sum").is_file() or "require" not in (module / "go.mod").read_text()
+
+
+def test_programs_are_selected_by_name_in_build_order() -> None:
+    assert [program.name for program in select(["pause", "kube"])] == ["kube", "pause"]
+    assert select([]) == PROGRAMS
+
+
+def test_unknown_program_is_refused() -> None:
+    with pytest.raises(ClusterError, match="no program is called kind"):
+        select(["kind"])
+
+
+def test_go_version_is_read() -> None:
+    assert parse_go_version("go version go1.26.8 linux/amd64") == (1, 26)
+    assert parse_go_version("go version go1.27rc1 linux/amd64") == (1, 27)
+
+
+def test_missing_go_is_named(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    with pytest.raises(ClusterError, match="Go is not installed"):
+        gobuild.Builder(sources, tmp_path / "bin", Progress()).build([PAUSE])
