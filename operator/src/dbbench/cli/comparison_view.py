@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dbbench.api.status import Verdict
-from dbbench.results.figures import interval, percent, quantity, share
+from dbbench.results.figures import interval, level, percent, quantity, share
 from dbbench.stats import AggregateSlowdowns, ComparisonTable, Slowdown
 
 SCHEMA_VERSION = 1
@@ -106,7 +106,7 @@ def _target_table(
     view.add_column("cell")
     for name in (table.baseline, target, "difference", "slowdown"):
         view.add_column(escape(name), justify="right")
-    view.add_column(f"{table.confidence * 100:g} % interval", justify="right")
+    view.add_column(f"{level(table.confidence)} interval", justify="right")
     view.add_column("verdict")
     view.add_column("trials", justify="right")
     if with_shares:

@@ -13,7 +13,7 @@ from rich.text import Text
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.status import Comparison, Condition, ConditionStatus, ConditionType
 from dbbench.cli.comparison_view import STYLES
-from dbbench.results.figures import interval, percent, quantity
+from dbbench.results.figures import interval, level, percent, quantity
 
 # By then an operator that runs has looked at a new object many times over.
 _OPERATOR_PATIENCE_SECONDS = 20
@@ -88,7 +88,7 @@ def result_line(found: Comparison) -> str:
     """One comparison in one line."""
     where = f"{found.workload}/{found.cell}" if found.cell else found.workload
     bounds = _bounds(found)
-    sure = f", {float(found.confidence_interval.level):.0%} interval {interval(bounds)}" if (
+    sure = f", {level(float(found.confidence_interval.level))} interval {interval(bounds)}" if (
         found.confidence_interval and bounds
     ) else ""  # fmt: skip
     emulated = ", emulated: not representative" if found.emulated else ""

@@ -6,7 +6,7 @@ from dbbench import stats
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Verdict
 from dbbench.results.analysis import Analysis, MetricComparison
-from dbbench.results.figures import interval, percent
+from dbbench.results.figures import interval, level, percent
 
 
 def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
@@ -35,7 +35,7 @@ def _finding(found: MetricComparison) -> str:
             f"{_comparative(slowdown.relative)} for {where} "
             "(one block, therefore without a confidence interval)"
         )
-    bounds = f"{stats.CONFIDENCE:.0%} interval {interval(slowdown.interval)}"
+    bounds = f"{level(stats.CONFIDENCE)} interval {interval(slowdown.interval)}"
     if slowdown.verdict is Verdict.EQUIVALENT:
         return f"the same within {stats.MARGIN * 100:g} % for {where} ({bounds})"
     if slowdown.verdict is Verdict.INCONCLUSIVE:

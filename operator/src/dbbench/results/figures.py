@@ -38,6 +38,11 @@ def share(ratio: float) -> str:
     return f"{ratio * 100:.1f} %"
 
 
+def level(confidence: float) -> str:
+    """A confidence level: `95 %`."""
+    return f"{confidence * 100:g} %"
+
+
 def signed(number: float) -> str:
     """Two decimals and a sign, but no sign on zero; `+1.2e+09` when that would be too long."""
     text = f"{number:+.2f}" if abs(number) < 1e7 else f"{number:+.1e}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dbbench.results.figures import interval, milliseconds, percent, quantity, share
+from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
 
 Document = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ def _slowdowns(document: Document) -> list[str]:
         document["baseline"],
         "target's value",
         "slowdown",
-        f"{document['confidence']:.0%} interval",
+        f"{level(document['confidence'])} interval",
         "verdict",
         "blocks",
     ]
@@ -101,7 +101,7 @@ def _gates(document: Document) -> list[str]:
     rows = [
         [
             gate["workload"],
-            gate["target"],
+            _target(gate["target"], _emulated(document, gate["target"])),
             f"{gate['limit'] * 100:g} %",
             "-" if gate["slowdown"] is None else percent(gate["slowdown"]),
             words[gate["passed"]],
@@ -140,13 +140,13 @@ def _queries(document: Document) -> list[str]:
             target,
             "difference",
             "slowdown",
-            f"{document['confidence']:.0%} interval",
+            f"{level(document['confidence'])} interval",
             "verdict",
             "share of total",
             "contribution",
         ]
-        emulated = " (emulated)" if target in document["emulatedTargets"] else ""
-        lines += ["", f"### {workload}: {target}{emulated}", "", *_table(header, rows, left=1)]
+        title = _target(target, _emulated(document, target))
+        lines += ["", f"### {workload}: {title}", "", *_table(header, rows, left=1)]
     if not lines:
         return []
     return [
@@ -172,11 +172,10 @@ def _latencies(document: Document) -> list[str]:
         # A query's latencies are its few runtimes: the table of queries says it better.
         if not before or found["latencySeconds"]["count"] < 100:
             continue
-        emulated = found["target"] in document["emulatedTargets"]
         rows.append(
             [
                 _where(found),
-                _target(found["target"], emulated),
+                _target(found["target"], _emulated(document, found["target"])),
                 found["operation"],
                 *(
                     _before_after(before[name], found["latencySeconds"][name])
@@ -204,7 +203,7 @@ def _errors(document: Document) -> list[str]:
     rows = [
         [
             _where(found),
-            found["target"],
+            _target(found["target"], found["target"] in document["emulatedTargets"]),
             found["operation"],
             str(found["counts"]["ok"]),
             str(found["counts"]["expectedFailure"]),
@@ -306,6 +305,11 @@ def _where(found: Document) -> str:
 
 def _target(name: str, emulated: bool) -> str:
     return f"{name} (emulated)" if emulated else name
+
+
+def _emulated(document: Document, target: str) -> bool:
+    """Whether a figure that compares `target` with the baseline rests on emulation."""
+    return bool({target, document["baseline"]} & set(document["emulatedTargets"]))
 
 
 def _bounds(found: Document) -> tuple[float, float] | None:

@@ -1,0 +1,188 @@
+"""Comparisons, queries and latencies from the records of three blocks."""
+
+import pytest
+
+from dbbench.api.status import Verdict
+from dbbench.plan import Cell, Trial
+from dbbench.results.analysis import analyse
+from dbbench.results.gates import gates, worst_slowdown
+from dbbench.results.record import Outcome
+from dbbench.stats import Unit
+
+NOBODY = frozenset()
+
+
+def trial_of(record):
+    """The trial that a record belongs to."""
+    point = (tuple(record.cell.split("=")),) if record.cell else ()
+    return Trial(record.block, record.target, Cell(record.workload, point), 0)
+
+
+@pytest.fixture
+def analysis(benchmark, records):
+    return analyse(benchmark, records, NOBODY)
+
+
+def test_every_cell_has_one_primary_comparison_for_each_target(analysis):
+    assert [(c.workload, c.cell, c.target, c.metric) for c in analysis.comparisons] == [
+        ("analytics", "connection=Shared", "vm", "totalRuntime"),
+        ("analytics", "connection=PerQuery", "vm", "totalRuntime"),
+        ("orders", "", "vm", "throughput"),
+        ("telecom", "", "vm", "throughput"),
+    ]
+
+
+def test_blocks_are_paired_so_that_their_drift_does_not_widen_the_interval(analysis):
+    orders = analysis.comparisons[2]
+    # 150 / 100 - 1, and a noise of one to three thousandths; the drift was 20 % a block.
+    assert float(orders.slowdown) == pytest.approx(0.503, abs=0.001)
+    assert float(orders.confidence_interval.high) < 0.51
+    assert orders.verdict is Verdict.SLOWER
+    assert orders.blocks == 3
+    assert orders.unit == "per_second"
+
+
+def test_numbers_in_status_have_six_significant_digits(analysis):
+    for comparison in analysis.comparisons:
+        for text in (comparison.baseline_value, comparison.target_value, comparison.slowdown):
+            assert text == f"{float(text):.6g}"
+
+
+def test_a_query_is_the_median_of_its_measured_runs(analysis):
+    query = next(q for q in analysis.queries if q.slowdown.cell == "Q2")
+    # Runs of 0.1, 0.09 and 3 s: neither the first run nor the outlier decides.
+    assert query.slowdown.baseline_value == pytest.approx(0.1)
+    assert query.slowdown.relative == pytest.approx(0, abs=1e-12)
+
+
+def test_queries_are_in_the_order_of_their_numbers(analysis):
+    assert [q.slowdown.cell for q in analysis.queries[:3]] == ["Q1", "Q2", "Q10"]
+
+
+def test_tpch_has_aggregates_of_its_queries_and_others_have_none(analysis):
+    shared, _, orders, _ = analysis.comparisons
+    assert float(shared.aggregates.mean_of_slowdowns) == pytest.approx(0.503 / 3, abs=0.001)
+    assert float(shared.aggregates.geometric_mean) == pytest.approx(1.503 ** (1 / 3) - 1, abs=1e-3)
+    assert orders.aggregates is None
+
+
+def test_contributions_of_queries_add_up_to_the_slowdown_of_the_total(analysis):
+    shared = analysis.comparisons[0]
+    total = sum(q.contribution for q in analysis.queries if q.cell.name == "connection=Shared")
+    assert total == pytest.approx(float(shared.aggregates.slowdown_of_total), rel=1e-5)
+
+
+def test_secondary_metrics_are_compared_but_not_in_status(analysis):
+    found = [m for m in analysis.metrics if not m.primary]
+    assert [(m.metric, m.slowdown.unit) for m in found] == [("newOrdersPerMinute", Unit.PER_MINUTE)]
+    assert found[0].slowdown.relative == pytest.approx(0.503, abs=0.001)
+
+
+def test_latencies_are_those_of_all_trials_together(analysis, histograms):
+    found = {(o.cell.workload, o.target): o for o in analysis.operations if o.latency}
+    pod, vm = found["orders", "pod"], found["orders", "vm"]
+    assert pod.latency.count == 3 * histograms["resizing"]["count"]
+    assert pod.latency.p99 * 1e6 == pytest.approx(histograms["resizing"]["p99"])
+    assert vm.latency.p50 * 1e6 == pytest.approx(histograms["bounded"]["p50"])
+    assert (vm.ok, vm.expected_failures, vm.failed, vm.errors) == (2700, 27, 3, {"40001": 3})
+
+
+def test_only_measured_records_count_and_the_others_are_counted(
+    benchmark, records, analysis, make_record
+):
+    bad = [
+        make_record(trial_of(records[0]), records[0].result, attempt=2, outcome=Outcome.INVALID),
+        make_record(trial_of(records[0]), None, attempt=3, outcome=Outcome.FAILED),
+    ]
+    again = analyse(benchmark, [*bad, *records], NOBODY)
+    assert again.comparisons == analysis.comparisons
+    counts = {c.target: (c.measured, c.invalid, c.failed) for c in again.counts}
+    assert counts[records[0].target] == (12, 1, 1)
+
+
+def test_the_order_of_records_changes_nothing(benchmark, records, analysis):
+    assert analyse(benchmark, records[::-1], NOBODY) == analysis
+
+
+def test_of_two_measured_attempts_the_last_counts(benchmark, records, analysis, make_record):
+    first = records[0]
+    again = make_record(trial_of(first), first.result, attempt=2)
+    broken = make_record(trial_of(first), None, attempt=1)
+    found = analyse(benchmark, [again, broken, *records[1:]], NOBODY)
+    assert found.comparisons == analysis.comparisons
+
+
+def test_a_measured_record_without_its_metric_is_reported(benchmark, records, make_record):
+    broken = [
+        make_record(trial_of(record), {"metrics": [], "operations": []})
+        if record.trial.startswith("b002.vm.orders")
+        else record
+        for record in records
+    ]
+    found = analyse(benchmark, broken, NOBODY)
+    assert [(u.trial, u.reason) for u in found.unusable] == [
+        ("b002.vm.orders", "there is no metric throughput")
+    ]
+    orders = next(c for c in found.comparisons if c.workload == "orders")
+    assert orders.blocks == 2
+
+
+def test_a_damaged_histogram_leaves_the_other_figures(benchmark, records, make_record):
+    record = next(r for r in records if r.workload == "telecom" and r.target == "vm")
+    result = dict(record.result)
+    result["operations"] = [dict(result["operations"][0], latency={"histogram": "damaged"})]
+    others = [r for r in records if r is not record]
+    found = analyse(benchmark, [*others, make_record(trial_of(record), result)], NOBODY)
+    telecom = [o for o in found.operations if o.cell.workload == "telecom"]
+    assert {(o.target, o.latency is None) for o in telecom} == {("pod", False), ("vm", True)}
+    assert any(c.workload == "telecom" and c.blocks == 3 for c in found.comparisons)
+
+
+def test_nothing_measured_is_nothing_compared(benchmark):
+    found = analyse(benchmark, [], NOBODY)
+    assert found.comparisons == ()
+    assert worst_slowdown(found) == ""
+    assert [gate.passed for gate in gates(benchmark.spec, found)] == [None, None]
+    assert "not been compared" in gates(benchmark.spec, found)[0].message
+
+
+def test_one_target_alone_is_not_compared(benchmark, records):
+    found = analyse(benchmark, [r for r in records if r.target == "vm"], NOBODY)
+    assert found.comparisons == ()
+
+
+def test_one_block_has_an_estimate_but_no_interval(benchmark, records):
+    found = analyse(benchmark, [r for r in records if r.block == 1], NOBODY)
+    assert all(c.confidence_interval is None for c in found.comparisons)
+    assert all(c.verdict is Verdict.INCONCLUSIVE for c in found.comparisons)
+
+
+def test_emulation_of_either_side_marks_the_comparison(benchmark, records):
+    for emulated in ("vm", "pod"):
+        found = analyse(benchmark, records, frozenset({emulated}))
+        assert all(c.emulated for c in found.comparisons)
+        assert worst_slowdown(found).endswith(" (emulated)")
+
+
+def test_the_worst_slowdown_names_target_and_workload(analysis):
+    assert worst_slowdown(analysis) == "vm/orders +50.3%"
+
+
+def test_gates(benchmark, analysis):
+    orders, analytics = gates(benchmark.spec, analysis)
+    assert (orders.passed, analytics.passed) == (False, True)
+    assert orders.message == "orders on vm has a slowdown of +50.3 %, beyond the limit of 10 %."
+    assert "within the limit of 60 %" in analytics.message
+
+
+def test_a_gate_is_decided_by_the_worst_cell(benchmark, records, make_record):
+    def slower(record):
+        if record.cell == "connection=PerQuery" and record.target == "vm":
+            result = dict(record.result)
+            metric = result["metrics"][0]
+            result["metrics"] = [metric | {"value": metric["value"] * 2}]
+            return make_record(trial_of(record), result)
+        return record
+
+    found = analyse(benchmark, [slower(record) for record in records], NOBODY)
+    assert gates(benchmark.spec, found)[1].passed is False

@@ -1,0 +1,68 @@
+"""The driver's document is checked before anything is computed from it."""
+
+import copy
+
+import pytest
+
+from dbbench.results.driver_result import ResultError, read
+from dbbench.stats import Unit
+
+DOCUMENT = {
+    "metrics": [{"name": "throughput", "unit": "per_second", "value": 12.5}],
+    "operations": [
+        {
+            "name": "PAYMENT",
+            "counts": {"ok": 5, "expectedFailure": 1, "error": 2},
+            "errors": {"40001": 2},
+            "runtimesSeconds": None,
+            "latency": {"histogram": "HIST"},
+        },
+        {"name": "Q1", "runtimesSeconds": [1, 0.5], "latency": None},
+    ],
+}
+
+
+def test_metrics_and_operations_are_read():
+    result = read(DOCUMENT)
+    assert result.metrics["throughput"].unit is Unit.PER_SECOND
+    payment, query = result.operations
+    assert (payment.ok, payment.expected_failures, payment.failed) == (5, 1, 2)
+    assert payment.errors == {"40001": 2}
+    assert payment.histogram == "HIST"
+    assert query.runtimes == (1.0, 0.5)
+    assert query.histogram is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("metrics",), None, "metrics is not a list"),
+        (("metrics",), [1], "metrics is not a list"),
+        (("operations",), {}, "operations is not a list"),
+        (("metrics", 0, "name"), "", "has no name"),
+        (("metrics", 0, "value"), "12", "not a number"),
+        (("metrics", 0, "value"), True, "not a number"),
+        (("metrics", 0, "value"), float("nan"), "not a number"),
+        (("metrics", 0, "value"), 0, "not greater than 0"),
+        (("metrics", 0, "unit"), "parsecs", "unit 'parsecs'"),
+        (("operations", 0, "counts"), [], "counts of PAYMENT"),
+        (("operations", 0, "counts", "ok"), -1, "count of ok of PAYMENT"),
+        (("operations", 0, "errors", "40001"), 1.5, "count of 40001"),
+        (("operations", 0, "runtimesSeconds"), "abc", "runtimesSeconds of PAYMENT"),
+        (("operations", 1, "runtimesSeconds", 0), None, "runtime of Q1"),
+        (("operations", 0, "latency"), "x", "latency of PAYMENT"),
+    ],
+)
+def test_what_is_wrong_is_named(path, value, message):
+    document = copy.deepcopy(DOCUMENT)
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(ResultError, match=message):
+        read(document)
+
+
+def test_no_document_is_said_to_be_none():
+    with pytest.raises(ResultError, match="no result document"):
+        read(None)
