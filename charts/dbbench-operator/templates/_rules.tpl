@@ -2,46 +2,53 @@
 {{- define "dbbench.namespacedRules" -}}
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks]
-  verbs: [get, list, watch, patch, update]
+  verbs: [get, list, watch]
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks/status]
-  verbs: [get, patch, update]
-# Needed to set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is on.
+  verbs: [get, update]
+# Asked for where the admission plug-in OwnerReferencesPermissionEnforcement is on: children block
+# the deletion of their owner.
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks/finalizers]
   verbs: [update]
 - apiGroups: [""]
-  resources: [configmaps, secrets, services, persistentvolumeclaims]
-  verbs: [get, list, watch, create, patch, delete]
+  resources: [configmaps, services, persistentvolumeclaims]
+  verbs: [list, create, patch, delete]
+# The password of each benchmark: made once, never changed.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [list, create, delete]
+- apiGroups: [apps]
+  resources: [statefulsets]
+  verbs: [list, create, patch, delete]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [list, watch, create, patch, delete]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, delete]
+  verbs: [list, watch]
+# Results come through the log of the driver.
 - apiGroups: [""]
   resources: [pods/log]
   verbs: [get]
-- apiGroups: [apps]
-  resources: [statefulsets]
-  verbs: [get, list, watch, create, patch, delete]
-- apiGroups: [batch]
-  resources: [jobs]
-  verbs: [get, list, watch, create, patch, delete]
-- apiGroups: ["", events.k8s.io]
+# They explain what does not start.
+- apiGroups: [""]
   resources: [events]
-  verbs: [get, list, create, patch]
+  verbs: [list]
 {{- end -}}
 
-{{/* Cluster-wide facts: the nodes that are compared, and whether a StorageClass exists. */}}
+{{/* Cluster-wide facts that are checked before anything is deployed. */}}
 {{- define "dbbench.clusterRules" -}}
 - apiGroups: [""]
   resources: [nodes]
-  verbs: [get, list, watch]
+  verbs: [list]
 - apiGroups: [storage.k8s.io]
   resources: [storageclasses]
-  verbs: [get, list]
+  verbs: [list]
 {{- end -}}
 
 {{- define "dbbench.kubevirtRules" -}}
 - apiGroups: [kubevirt.io]
-  resources: [virtualmachines, virtualmachineinstances]
-  verbs: [get, list, watch, create, patch, delete]
+  resources: [virtualmachines]
+  verbs: [list, create, patch, delete]
 {{- end -}}
