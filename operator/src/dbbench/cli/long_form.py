@@ -69,7 +69,7 @@ def read(text: str) -> list[Row]:
             message = f"has {len(fields)} fields, but the header names {len(names)}"
             problems.append(Problem(line, "", message))
             continue
-        found = _Row(line, dict(zip(names, fields, strict=True)), names)
+        found = _Row(line, dict(zip(names, fields, strict=True)))
         if found.problems:
             problems += found.problems
         else:
@@ -97,12 +97,12 @@ def _header(line: int, header: Sequence[str]) -> list[str]:
         problems.append(Problem(line, "", message))
     else:
         problems += [
-            Problem(line, _column(names, name), f"{name!r} is not a column; {expected}")
+            Problem(line, name, f"{name!r} is not a column; {expected}")
             for name in names
             if name not in COLUMNS
         ]
     problems += [
-        Problem(line, _column(names, name), f"{name!r} is there twice; remove one")
+        Problem(line, name, f"{name!r} is there twice; remove one")
         for name in COLUMNS
         if names.count(name) > 1
     ]
@@ -114,10 +114,9 @@ def _header(line: int, header: Sequence[str]) -> list[str]:
 class _Row:
     """Checks one row's fields."""
 
-    def __init__(self, line: int, fields: dict[str, str], names: Sequence[str]) -> None:
+    def __init__(self, line: int, fields: dict[str, str]) -> None:
         self._line = line
         self._fields = fields
-        self._names = names
         self.problems: list[Problem] = []
         for name in ("target", "cell", "trial"):
             if not fields[name]:
@@ -155,7 +154,7 @@ class _Row:
             return Unit.SECONDS
 
     def _refuse(self, column: str, message: str) -> None:
-        self.problems.append(Problem(self._line, _column(self._names, column), message))
+        self.problems.append(Problem(self._line, column, message))
 
 
 def _contradictions(rows: Sequence[Row]) -> list[Problem]:
@@ -187,10 +186,6 @@ def _contradictions(rows: Sequence[Row]) -> list[Problem]:
                 )
             )
     return problems
-
-
-def _column(names: Sequence[str], name: str) -> str:
-    return f"{names.index(name) + 1} ({name})"
 
 
 def _either(words: Sequence[str]) -> str:
