@@ -1,0 +1,119 @@
+"""A benchmark in the states that `watch` sees, and an HTTP server that answers with it."""
+
+import asyncio
+import threading
+
+import pytest
+import yaml
+from aiohttp import web
+
+SPEC = {
+    "database": {"engine": "PostgreSQL", "image": "postgres:17"},
+    "placement": {
+        "database": {"nodeSelector": {"kubernetes.io/hostname": "a"}},
+        "driver": {"nodeSelector": {"kubernetes.io/hostname": "b"}},
+    },
+    "baseline": "pod",
+    "targets": [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}],
+    "workloads": [{"name": "orders", "tpcc": {"warehouses": 5}}],
+}
+
+
+def condition(kind, status, reason="Measured", message=""):
+    return {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": "2026-11-21T08:00:00Z",
+    }
+
+
+@pytest.fixture
+def body_of():
+    """A DBBenchmark as the API server returns it, with that status."""
+
+    def make(*conditions, **status):
+        return {
+            "apiVersion": "dbbench.io/v1alpha1",
+            "kind": "DBBenchmark",
+            "metadata": {"name": "quick", "namespace": "db", "uid": "u", "generation": 1},
+            "spec": SPEC,
+            "status": {
+                "observedGeneration": 1,
+                "conditions": [condition(*one) for one in conditions],
+                **status,
+            },
+        }
+
+    return make
+
+
+class ApiServer:
+    """Answers GET requests from lists: each answer once, and the last one for ever.
+
+    An answer is (HTTP status, body); a path without answers gives 404 as an API server does for
+    an object or, for an unknown resource, in plain text.
+    """
+
+    def __init__(self):
+        self.answers = {}
+        self.requested = []
+
+    async def handle(self, request):
+        self.requested.append(request.path)
+        queue = self.answers.get(request.path)
+        if not queue:
+            return web.Response(status=404, text="404 page not found\n")
+        status, body = queue.pop(0) if len(queue) > 1 else queue[0]
+        return web.json_response(body, status=status)
+
+
+@pytest.fixture
+def api(monkeypatch, tmp_path):
+    """The server, running on a port of its own, with a kubeconfig that leads there."""
+    server = ApiServer()
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    ports = []
+
+    async def serve():
+        application = web.Application()
+        application.router.add_get("/{path:.*}", server.handle)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        ports.append(runner.addresses[0][1])
+        ready.set()
+        return runner
+
+    def run():
+        asyncio.set_event_loop(loop)
+        runner = loop.run_until_complete(serve())
+        loop.run_forever()
+        loop.run_until_complete(runner.cleanup())
+        loop.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    ready.wait()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{ports[0]}"}}],
+                "users": [{"name": "u", "user": {"token": "t"}}],
+                "contexts": [
+                    {"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "db"}}
+                ],
+                "current-context": "x",
+            }
+        )
+    )
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    yield server
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()

@@ -1,0 +1,150 @@
+"""What `dbbench watch` makes of a benchmark's status."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from rich.console import Console
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.cli.watch_view import Ending, LineView, ending, screen, state
+
+NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+
+
+def progress(done, current, **more):
+    return {
+        "trialsDone": done,
+        "trialsPlanned": 6,
+        "percent": 100 * done // 6,
+        "current": current,
+        **more,
+    }
+
+
+@pytest.fixture
+def benchmark_of(body_of):
+    def make(*conditions, **status):
+        return DBBenchmark.parse(body_of(*conditions, **status))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ([], None),
+        ([("Succeeded", "Unknown", "Running"), ("Reconciling", "True", "Running")], None),
+        ([("Succeeded", "Unknown", "Running"), ("Stalled", "False", "Running")], None),
+        ([("Succeeded", "True", "Measured", "6 trials")], Ending(True, "Measured: 6 trials")),
+        (
+            [("Succeeded", "False", "X"), ("Stalled", "True", "NodeMissing", "no node")],
+            Ending(False, "NodeMissing: no node"),
+        ),
+        ([("Succeeded", "False", "GateFailed", "")], Ending(False, "GateFailed")),
+    ],
+)
+def test_an_ending_is_read_as_kstatus_reads_it(benchmark_of, conditions, expected):
+    assert ending(benchmark_of(*conditions)) == expected
+
+
+def test_conditions_of_an_older_spec_are_no_ending(benchmark_of):
+    benchmark = benchmark_of(("Succeeded", "True"), observedGeneration=0)
+    assert ending(benchmark) is None
+    assert state(benchmark, NOW, 1) == "waiting for the operator"
+
+
+def test_an_operator_that_does_not_look_is_asked_after(benchmark_of):
+    benchmark = benchmark_of(observedGeneration=-1)
+    assert "Does it run?" in state(benchmark, NOW, 60)
+
+
+def test_the_state_tells_what_runs_and_how_long_it_will_take(benchmark_of):
+    benchmark = benchmark_of(
+        progress=progress(
+            1, "b001.vm.orders: measuring", estimatedCompletionTime="2026-11-21T09:12:00Z"
+        )
+    )
+    assert state(benchmark, NOW, 1) == "b001.vm.orders: measuring (about 1 h 12 min left)"
+
+
+def lines_of(*benchmarks):
+    text = io.StringIO()
+    view = LineView(Console(file=text, width=40))
+    for number, benchmark in enumerate(benchmarks):
+        view.show(benchmark, NOW, number)
+    # Without the time of day, which is that of the machine's zone.
+    return [line[9:] for line in text.getvalue().splitlines()]
+
+
+def test_lines_are_printed_for_changes_only(benchmark_of):
+    first = benchmark_of(progress=progress(0, "starting pod"))
+    later = benchmark_of(
+        progress=progress(0, "starting pod", estimatedCompletionTime="2026-11-21T08:05:00Z")
+    )
+    loading = benchmark_of(progress=progress(0, "loading orders", trialsInvalid=1))
+    assert lines_of(first, first, later, loading, loading) == [
+        "0/6 trials, 0 % starting pod",
+        "0/6 trials, 0 %, 1 not usable loading orders",
+    ]
+
+
+def test_results_are_printed_when_a_block_adds_to_them_with_their_emulation(benchmark_of):
+    from_two = {
+        "workload": "orders",
+        "cell": "",
+        "target": "vm",
+        "metric": "throughput",
+        "unit": "per_second",
+        "baselineValue": "150",
+        "targetValue": "100",
+        "slowdown": "0.5",
+        "confidenceInterval": {"low": "0.4", "high": "0.6", "level": "0.95"},
+        "verdict": "Slower",
+        "blocks": 2,
+        "emulated": True,
+    }
+    measured = progress(4, "measuring")
+    benchmarks = [
+        benchmark_of(progress=measured, comparisons=[from_two]),
+        benchmark_of(progress=measured, comparisons=[from_two]),
+        benchmark_of(progress=measured, comparisons=[from_two | {"blocks": 3}]),
+    ]
+    lines = lines_of(*benchmarks)
+    assert lines[1:] == [
+        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 % to +60.00 % "
+        "(Slower, 2 blocks, emulated: not representative)",
+        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 % to +60.00 % "
+        "(Slower, 3 blocks, emulated: not representative)",
+    ]
+
+
+def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
+    benchmark = benchmark_of(
+        ("Representative", "False", "Emulated", "no hardware virtualization"),
+        progress=progress(3, "measuring [vm]"),
+        comparisons=[
+            {
+                "workload": "orders",
+                "cell": "connection=Shared",
+                "target": "vm",
+                "metric": "throughput",
+                "unit": "per_second",
+                "baselineValue": "150",
+                "targetValue": "100",
+                "slowdown": "0.5",
+                "verdict": "Inconclusive",
+                "blocks": 1,
+            }
+        ],
+    )
+    text = io.StringIO()
+    Console(file=text, width=160).print(screen(benchmark, NOW, 1))
+    shown = text.getvalue()
+    assert "3/6 trials, 50 %" in shown
+    assert "measuring [vm]" in shown
+    assert "Representative=False: Emulated: no hardware virtualization" in shown
+    row = next(line for line in shown.splitlines() if "connection=Shared" in line)
+    assert " ".join(row.split()) == (
+        "orders/connection=Shared vm throughput 150 /s 100 /s +50.00 % - Inconclusive 1"
+    )
