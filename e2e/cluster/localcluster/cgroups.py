@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,6 +129,18 @@ def remove(name: str) -> None:
 def existing(prefix: str) -> list[Path]:
     """Cgroups on this machine whose name begins with ``prefix``."""
     return [path for tree in hierarchies() for path in sorted(tree.mount.glob(f"{prefix}*"))]
+
+
+def abandoned(prefix: str) -> list[str]:
+    """Names that begin with ``prefix`` of cgroups in which, at any depth, no process runs."""
+    groups = existing(prefix)
+    used = {group.name for group in groups if any(_members(group))}
+    return sorted({group.name for group in groups} - used)
+
+
+def _members(group: Path) -> Iterator[str]:
+    for current, _, _ in os.walk(group):
+        yield from (Path(current) / "cgroup.procs").read_text().split()
 
 
 def _remove_tree(folder: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from localcluster import addons, cluster_images, gobuild, kernel_settings, machine, network, record
-from localcluster.addresses import Addresses, free_network, plan
+from localcluster.addresses import BRIDGE, Addresses, free_network, plan
 from localcluster.api import Api
 from localcluster.control_plane import ControlPlane
 from localcluster.errors import ClusterError
@@ -58,7 +58,7 @@ class Cluster:
         machine.check(self._layout.state)
         self._check_owner()
         addresses = self._plan(names)
-        self._prepare_machine()
+        own_images = self._prepare_machine()
         record.write(self._layout, addresses)
         kernel_settings.save(self._layout.kernel_settings)
         nodes = self.nodes(addresses)
@@ -68,32 +68,44 @@ class Cluster:
             self._write_configuration(addresses, nodes)
         api = Api(addresses, self._layout)
         with ThreadPoolExecutor() as pool:
-            # The images are unpacked while the control plane starts.
-            images = pool.submit(self._start_nodes, nodes)
+            # The nodes take the images that the addons need while the control plane starts,
+            # and the others while the addons start.
+            started = pool.submit(self._start_nodes, nodes, own_images)
             with self._progress.task("control plane"):
                 self._control_plane(addresses).start()
+            started.result()
+            others = [path for path in self._archives() if path not in own_images]
+            imported = pool.submit(import_archives, others, nodes, self._progress)
             with self._progress.task("addons"):
                 api.apply(addons.render(self._layout.addons, addresses))
-            images.result()
-        with self._progress.task("nodes and addons ready"):
-            addons.wait_until_ready(api, addresses)
+            with self._progress.task("nodes and addons ready"):
+                addons.wait_until_ready(api, addresses)
+            imported.result()
 
     def _check_owner(self) -> None:
         owner = network.owner()
         if owner is None or owner == str(self._layout.state):
             return
-        other = Path(owner).parent.parent if owner else None
-        if other is not None and other.is_dir():
+        if not owner:
+            raise ClusterError(
+                f"the network interface {BRIDGE} belongs to something else; delete it "
+                f"(ip link delete {BRIDGE}), or let that use another name"
+            )
+        other = Path(owner).parent.parent
+        if other.is_dir():
             way_out = f"stop it first: {other}/e2e/cluster/cluster down"
         else:
             way_out = "its clone is gone; remove what it left: e2e/cluster/cluster down --orphan"
-        raise ClusterError(
-            f"another cluster runs on this machine ({owner or 'unknown'}); {way_out}"
-        )
+        raise ClusterError(f"another cluster runs on this machine ({owner}); {way_out}")
 
     def _plan(self, names: Sequence[str] | None) -> Addresses:
         addresses = recorded(self._layout)
         if addresses is None:
+            if network.owner() is not None:
+                raise ClusterError(
+                    "a cluster runs whose state was deleted; remove what is left of it: "
+                    "e2e/cluster/cluster down"
+                )
             return plan(free_network(network.used_networks()), names or DEFAULT_NODES)
         present = [node.name for node in addresses.nodes]
         if names is not None and list(names) != present:
@@ -103,13 +115,14 @@ class Cluster:
             )
         return addresses
 
-    def _prepare_machine(self) -> None:
+    def _prepare_machine(self) -> list[Path]:
+        """Installs and builds what is missing; returns the archives of the cluster's images."""
         if packages := machine.missing_packages():
             with self._progress.task(f"install {' '.join(packages)}"):
                 machine.install_packages(packages)
         builder = gobuild.Builder(self._layout.go_sources, self._layout.bin, self._progress)
         builder.build(gobuild.PROGRAMS)
-        cluster_images.ensure(self._layout)
+        return cluster_images.ensure(self._layout)
 
     def _write_configuration(self, addresses: Addresses, nodes: Sequence[Node]) -> None:
         self._control_plane(addresses).write()
@@ -118,11 +131,13 @@ class Cluster:
             if not node.is_running():
                 node.write(addresses, offered)
 
-    def _start_nodes(self, nodes: Sequence[Node]) -> None:
+    def _start_nodes(self, nodes: Sequence[Node], archives: Sequence[Path]) -> None:
         with self._progress.task("containerd on every node"), ThreadPoolExecutor() as pool:
             list(pool.map(Node.start, nodes))
-        archives = sorted(self._layout.images.glob("*.tar"))
         import_archives(archives, nodes, self._progress)
+
+    def _archives(self) -> list[Path]:
+        return sorted(self._layout.images.glob("*.tar"))
 
     def _control_plane(self, addresses: Addresses) -> ControlPlane:
         api = Api(addresses, self._layout)

@@ -14,6 +14,7 @@ from localcluster.errors import ClusterError
 from localcluster.processes import run
 
 _NAMESPACES = Path("/run/netns")
+_UNFINISHED = "dbbench-new"
 # Pods cross the node from one interface to another, so a node is a router.
 _NODE_SETTINGS = {"net/ipv4/ip_forward": "1", "net/ipv4/conf/all/rp_filter": "0"}
 
@@ -42,10 +43,9 @@ class Network:
         """Makes what is missing; leaves what is right as it is."""
         plan = self._addresses
         if owner() is None:
-            _host([f"link add {BRIDGE} type bridge"])
+            self._make_bridge()
         _host(
             [
-                f"link set {BRIDGE} alias {self._state}",
                 f"address replace {plan.gateway}/{plan.node_network.prefixlen} dev {BRIDGE}",
                 f"link set {BRIDGE} up",
             ]
@@ -57,6 +57,17 @@ class Network:
         routes.append(f"route replace {plan.services} via {plan.nodes[0].address}")
         _host(routes)
         firewall.open_for(BRIDGE)
+
+    def _make_bridge(self) -> None:
+        """The bridge gets its name last: under that name it always says whose it is."""
+        _delete_link(_UNFINISHED)
+        _host(
+            [
+                f"link add {_UNFINISHED} type bridge",
+                f"link set {_UNFINISHED} alias {self._state}",
+                f"link set {_UNFINISHED} name {BRIDGE}",
+            ]
+        )
 
     def _ensure_node(self, node: NodeAddress) -> None:
         if not (_NAMESPACES / node.namespace).exists():
@@ -90,11 +101,15 @@ def remove(namespaces: list[str], links: list[str]) -> None:
     for namespace in namespaces:
         if (_NAMESPACES / namespace).exists():
             run(["ip", "netns", "delete", namespace])
-    for link in (*links, BRIDGE):
-        # Deleting a namespace deletes its end of a cable, and with it the host's, a little later.
-        run(["ip", "link", "delete", "dev", link], check=False)
-        if run(["ip", "link", "show", "dev", link], check=False).returncode == 0:
-            raise ClusterError(f"the network interface {link} cannot be deleted")
+    for link in (*links, _UNFINISHED, BRIDGE):
+        _delete_link(link)
+
+
+def _delete_link(link: str) -> None:
+    # It may be on its way out already: a cable goes a little after the namespace it leads to.
+    run(["ip", "link", "delete", "dev", link], check=False)
+    if run(["ip", "link", "show", "dev", link], check=False).returncode == 0:
+        raise ClusterError(f"the network interface {link} cannot be deleted")
 
 
 def namespaces() -> list[str]:

@@ -104,7 +104,9 @@ class Processes:
         while process.is_alive() and not self._is_ours(process.pid):
             time.sleep(0.001)
         record = {"pid": process.pid, "started": process.started}
-        (self._records / f"{name}.json").write_text(json.dumps(record))
+        fresh = self._records / f"{name}.new"
+        fresh.write_text(json.dumps(record))
+        fresh.rename(self._records / f"{name}.json")
         return process
 
     def find(self, name: str) -> Process | None:

@@ -16,16 +16,16 @@ _NODE_PREFIX = "dbbench-node-"
 def down(layout: Layout, progress: Progress) -> None:
     """Deletes the cluster of ``layout``; deleting what is not there is fine."""
     owner = network.owner()
-    if owner not in {None, "", str(layout.state)} and not layout.state.exists():
-        progress.say(f"no cluster here; the one that runs belongs to {owner}")
+    if owner not in {None, str(layout.state)} and not layout.state.exists():
+        progress.say(f"no cluster here; the one that runs belongs to {owner or 'something else'}")
         return
     if owner is None and not layout.state.exists():
         progress.say("no cluster here")
         return
-    names = _names(layout)
     with progress.task("stop processes"):
         _kill_all(Processes(layout.state, layout.processes, layout.logs))
-    if owner in {None, "", str(layout.state)}:
+    names = _names(layout)
+    if owner in {None, str(layout.state)}:
         with progress.task("remove network"):
             network.remove(*names)
         with progress.task("remove cgroups"):
@@ -64,14 +64,14 @@ def _names(layout: Layout) -> tuple[list[str], list[str]]:
     """The cluster's network namespaces and cables.
 
     From its record, which is written before anything is made. Where someone deleted the state
-    by hand, whatever on the machine is named like a cluster's.
+    by hand, whatever on the machine is named like a cluster's, and is not in use.
     """
     if (addresses := recorded(layout)) is not None:
         nodes = addresses.nodes
         return [node.namespace for node in nodes], [node.link for node in nodes]
     links = json.loads(run(["ip", "-j", "link", "show", "type", "veth"]).stdout or "[]")
     cables = [link["ifname"] for link in links if link["ifname"].startswith("dbbench-n")]
-    namespaces = {*network.namespaces(), *(path.name for path in cgroups.existing(_NODE_PREFIX))}
+    namespaces = {*network.namespaces(), *cgroups.abandoned(_NODE_PREFIX)}
     return sorted(namespaces), cables
 
 

@@ -41,6 +41,19 @@ def test_missing_v2_controllers_are_named(tmp_path: Path, offered: str, missing:
     assert cgroups.missing_controllers([Hierarchy(tmp_path, (), 2)]) == missing
 
 
+def test_cgroup_in_use_is_not_abandoned() -> None:
+    name = f"dbbench-check-{os.getpid()}"
+    cgroups.ensure(name)
+    tree = cgroups.hierarchies()[0].mount
+    with subprocess.Popen(["sleep", "60"]) as member:
+        try:
+            (tree / name / "system/cgroup.procs").write_text(str(member.pid))
+            assert cgroups.abandoned(name) == []
+        finally:
+            member.kill()
+    cgroups.remove(name)
+
+
 def test_unified_mount_is_version_two() -> None:
     assert cgroups.parse_mounts(UNIFIED) == [Hierarchy(Path("/sys/fs/cgroup"), (), 2)]
 
@@ -60,6 +73,7 @@ def test_cgroup_takes_processes_and_is_removed_with_all_below_it() -> None:
         )
         paths = [line.split(":", 2)[2] for line in completed.stdout.split()]
         assert set(paths) == {f"/{name}/system"}
+        assert cgroups.abandoned(name) == [name]
     finally:
         cgroups.remove(name)
     assert cgroups.existing(name) == []
