@@ -112,9 +112,9 @@ def test_results_are_printed_when_a_block_adds_to_them_with_their_emulation(benc
     ]
     lines = lines_of(*benchmarks)
     assert lines[1:] == [
-        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 % to +60.00 % "
+        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 to +60.00 % "
         "(Slower, 2 blocks, emulated: not representative)",
-        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 % to +60.00 % "
+        "  vm/orders: slowdown +50.00 %, 95 % interval +40.00 to +60.00 % "
         "(Slower, 3 blocks, emulated: not representative)",
     ]
 
@@ -146,5 +146,9 @@ def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
     assert "Representative=False: Emulated: no hardware virtualization" in shown
     row = next(line for line in shown.splitlines() if "connection=Shared" in line)
     assert " ".join(row.split()) == (
-        "orders/connection=Shared vm throughput 150 /s 100 /s +50.00 % - Inconclusive 1"
+        "orders/connection=Shared vm 150 /s 100 /s +50.00 % - Inconclusive 1"
     )
+    narrow = io.StringIO()
+    Console(file=narrow, width=80).print(screen(benchmark, NOW, 1, 80))
+    assert "Inconclusive" in narrow.getvalue()
+    assert "150 /s" not in narrow.getvalue()

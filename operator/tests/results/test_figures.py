@@ -42,7 +42,7 @@ def test_percentages_have_two_decimals_and_a_sign(ratio, text):
 
 
 def test_intervals_and_units():
-    assert figures.interval((-0.01, 0.02)) == "-1.00 % to +2.00 %"
+    assert figures.interval((-0.01, 0.02)) == "-1.00 to +2.00 %"
     assert figures.interval(None) == "-"
     assert figures.quantity(88448.0, "per_second") == "88448 /s"
     assert figures.milliseconds(0.0051674) == "5.167 ms"

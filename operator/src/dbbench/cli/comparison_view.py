@@ -103,9 +103,9 @@ def _target_table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    view.add_column("cell")
+    view.add_column("cell", overflow="fold")
     for name in (table.baseline, target, "difference", "slowdown"):
-        view.add_column(escape(name), justify="right")
+        view.add_column(escape(name), justify="right", overflow="fold")
     view.add_column(f"{level(table.confidence)} interval", justify="right")
     view.add_column("verdict")
     view.add_column("trials", justify="right")

@@ -5,7 +5,9 @@ import json
 from enum import StrEnum
 
 import click
-from rich.markdown import Markdown
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Markdown, TableElement
+from rich.table import Table
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.console import console
@@ -20,6 +22,21 @@ class Output(StrEnum):
 
 
 _KEYS = {Output.MD: "report.md", Output.CSV: "summary.csv", Output.JSON: "summary.json"}
+
+
+class _FoldingTable(TableElement):
+    """Folds what does not fit, where rich would cut it: the ends of names tell them apart."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for part in super().__rich_console__(console, options):
+            if isinstance(part, Table):
+                for column in part.columns:
+                    column.overflow = "fold"
+            yield part
+
+
+class _Report(Markdown):
+    elements = Markdown.elements | {"table_open": _FoldingTable}
 
 
 @click.command()
@@ -45,7 +62,7 @@ def report(
     text = asyncio.run(_read(where, name, _KEYS[Output(output)]))
     out = console()
     if output == Output.MD and out.is_terminal:
-        out.print(Markdown(text))
+        out.print(_Report(text))
     elif output == Output.JSON and out.is_terminal:
         out.print_json(json.dumps(json.loads(text)), indent=2)
     else:

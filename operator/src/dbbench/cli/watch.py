@@ -98,7 +98,7 @@ async def _follow(session: Session, name: str) -> DBBenchmark:
             if benchmark is not None and lost is None:
                 waited = time.monotonic() - began
                 if live:
-                    live.update(screen(benchmark, datetime.now(UTC), waited))
+                    live.update(screen(benchmark, datetime.now(UTC), waited, out.width))
                 else:
                     lines.show(benchmark, datetime.now(UTC), waited)
                 if ending(benchmark) is not None:

@@ -17,6 +17,7 @@ from dbbench.results.figures import interval, level, percent, quantity
 
 # By then an operator that runs has looked at a new object many times over.
 _OPERATOR_PATIENCE_SECONDS = 20
+_WIDTH_WITH_VALUES = 110
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ def ending(benchmark: DBBenchmark) -> Ending | None:
     return None
 
 
-def screen(benchmark: DBBenchmark, now: datetime, waited: float) -> RenderableType:
+def screen(
+    benchmark: DBBenchmark, now: datetime, waited: float, width: int = _WIDTH_WITH_VALUES
+) -> RenderableType:
     """Progress bar, what runs now, and the results so far."""
     progress = benchmark.status.progress
     parts: list[RenderableType] = []
@@ -61,7 +64,7 @@ def screen(benchmark: DBBenchmark, now: datetime, waited: float) -> RenderableTy
     parts.append(Text(state(benchmark, now, waited)))
     parts += [Text(text, style="yellow") for text in _warnings(benchmark)]
     if benchmark.status.comparisons:
-        parts.append(_results(benchmark))
+        parts.append(_results(benchmark, width))
     return Group(*parts)
 
 
@@ -134,26 +137,33 @@ class LineView:
         self._console.print(escape(f"{now.astimezone():%H:%M:%S} {text}"), soft_wrap=True)
 
 
-def _results(benchmark: DBBenchmark) -> Table:
+def _results(benchmark: DBBenchmark, width: int) -> Table:
+    """Without the values where there is no room for them: the slowdown is what counts."""
+    with_values = width >= _WIDTH_WITH_VALUES
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Results so far", title_justify="left")
-    for name in ("workload", "target", "metric"):
-        view.add_column(name)
-    for name in (escape(benchmark.spec.baseline), "target's", "slowdown", "95 % interval"):
-        view.add_column(name, justify="right")
-    view.add_column("verdict")
+    # Where the terminal is narrow, names are folded rather than cut: their ends tell them apart.
+    for name in ("workload", "target"):
+        view.add_column(name, overflow="fold")
+    values = (escape(benchmark.spec.baseline), "on target") if with_values else ()
+    for name in (*values, "slowdown", "95 % interval"):
+        view.add_column(name, justify="right", no_wrap=True)
+    view.add_column("verdict", no_wrap=True)
     view.add_column("blocks", justify="right")
     for found in benchmark.status.comparisons:
-        view.add_row(
+        row = [
             escape(f"{found.workload}/{found.cell}" if found.cell else found.workload),
             escape(f"{found.target} (emulated)" if found.emulated else found.target),
-            escape(found.metric),
-            quantity(float(found.baseline_value), found.unit),
-            quantity(float(found.target_value), found.unit),
+        ]
+        if with_values:
+            row.append(quantity(float(found.baseline_value), found.unit))
+            row.append(quantity(float(found.target_value), found.unit))
+        row += [
             percent(float(found.slowdown)),
             interval(_bounds(found)),
             f"[{STYLES[found.verdict]}]{found.verdict.value}[/]",
             str(found.blocks),
-        )
+        ]
+        view.add_row(*row)
     return view
 
 

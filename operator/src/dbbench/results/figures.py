@@ -27,10 +27,10 @@ def percent(ratio: float) -> str:
 
 
 def interval(bounds: tuple[float, float] | None) -> str:
-    """An interval of slowdowns: `+6.90 % to +8.75 %`; a dash when there is none."""
+    """An interval of slowdowns: `+6.90 to +8.75 %`; a dash when there is none."""
     if bounds is None:
         return "-"
-    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+    return f"{signed(bounds[0] * 100)} to {percent(bounds[1])}"
 
 
 def share(ratio: float) -> str:

@@ -62,7 +62,7 @@ def _slowdowns(document: Document) -> list[str]:
         "target",
         "metric",
         document["baseline"],
-        "target's value",
+        "on target",
         "slowdown",
         f"{level(document['confidence'])} interval",
         "verdict",
