@@ -11,7 +11,7 @@ from localcluster.errors import ClusterError
 from localcluster.layout import Layout
 from localcluster.node_config import CONTAINERD_SOCKET, Machine
 from localcluster.pki import CLUSTER_CA, Pki
-from localcluster.processes import Processes, children, kill, run
+from localcluster.processes import Processes, children, kill
 
 _CONTAINERD_SECONDS = 60.0
 
@@ -158,7 +158,7 @@ class Node:
             return None
         # The socket lies in the node's own /run; /proc/PID/root leads into its mounts.
         socket = f"/proc/{pid}/root{CONTAINERD_SOCKET}"
-        completed = run(
+        completed = self._processes.run(
             ["ctr", "--address", socket, "--namespace", "k8s.io", *arguments], check=check
         )
         return completed.stdout if completed.returncode == 0 else None

@@ -20,12 +20,24 @@ _DEATH_SECONDS = 20.0
 
 
 def run(
-    command: Sequence[str], *, stdin: str | None = None, check: bool = True
+    command: Sequence[str],
+    *,
+    stdin: str | None = None,
+    check: bool = True,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end with its output captured; its stderr is the error's text."""
+    """Runs a command to its end with its output captured; its stderr is the error's text.
+
+    ``environment`` is None for the caller's own.
+    """
     try:
         completed = subprocess.run(
-            list(command), input=stdin, capture_output=True, text=True, check=False
+            list(command),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
         )
     except FileNotFoundError as error:
         raise ClusterError(f"`{command[0]}` is not installed") from error
@@ -85,14 +97,13 @@ class Processes:
         """Starts a daemon; its output is appended to ``logs/NAME.log``."""
         self._logs.mkdir(parents=True, exist_ok=True)
         self._records.mkdir(parents=True, exist_ok=True)
-        environment = {**_plain_environment(), _MARK: str(self._state)}
         with self.log(name).open("ab") as log:
             popen = subprocess.Popen(
                 list(command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=environment,
+                env=self._environment(),
                 cwd="/",
                 start_new_session=True,
             )
@@ -108,6 +119,15 @@ class Processes:
         fresh.write_text(json.dumps(record))
         fresh.rename(self._records / f"{name}.json")
         return process
+
+    def run(
+        self, command: Sequence[str], *, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command that may outlive a killed ``up``, marked so that ``down`` finds it."""
+        return run(command, check=check, environment=self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        return {**_plain_environment(), _MARK: str(self._state)}
 
     def find(self, name: str) -> Process | None:
         """The running process called ``name``, if there is one."""
