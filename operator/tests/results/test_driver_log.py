@@ -34,6 +34,18 @@ def test_a_line_that_starts_within_another_one_is_found():
     assert output.last_progress["done"] == 3
 
 
+def test_the_order_of_a_documents_fields_does_not_matter():
+    output = parse('noise {x} {"exitCode":3,"inner":{"a":1},"kind":"Error","message":"gone"}')
+    assert output.error == {"exitCode": 3, "inner": {"a": 1}, "kind": "Error", "message": "gone"}
+
+
+def test_documents_that_follow_one_another_on_a_line_are_told_apart():
+    output = parse(f"{PROGRESS % 4}{ERROR}{RESULT}")
+    assert output.last_progress["done"] == 4
+    assert output.error["exitCode"] == 3
+    assert output.result["valid"] is True
+
+
 def test_a_result_that_was_cut_off_is_none_and_said_to_be_cut():
     output = parse(RESULT[:-10])
     assert output.result is None

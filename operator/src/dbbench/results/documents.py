@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from dbbench.results.latency import FEWEST_FOR_QUANTILES
 from dbbench.results.markdown import to_markdown
 from dbbench.results.storage import LIMIT_BYTES
 from dbbench.results.summary import Document, summary
@@ -95,6 +96,8 @@ def latency_rows(document: Document) -> list[Document]:
         before = baseline.get((found["workload"], found["cell"], found["operation"]))
         after = found["latencySeconds"]
         if found["target"] == document["baseline"] or not before or not after:
+            continue
+        if after["count"] < FEWEST_FOR_QUANTILES:
             continue
         rows += [
             {

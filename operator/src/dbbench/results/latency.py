@@ -17,6 +17,9 @@ from hdrh.codec import (
 )
 from hdrh.histogram import HdrHistogram
 
+FEWEST_FOR_QUANTILES = 100
+"""With fewer values, quantiles near the ends are single values: a query's few runs, for example."""
+
 _MICROSECONDS = 1e6
 _LONGEST_MICROSECONDS = 24 * 3600 * 10**6
 _DIGITS = 3

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
+from dbbench.results.latency import FEWEST_FOR_QUANTILES
 
 Document = Mapping[str, Any]
 
@@ -169,8 +170,7 @@ def _latencies(document: Document) -> list[str]:
         if found["target"] == document["baseline"] or not found["latencySeconds"]:
             continue
         before = baseline.get((found["workload"], found["cell"], found["operation"]))
-        # A query's latencies are its few runtimes: the table of queries says it better.
-        if not before or found["latencySeconds"]["count"] < 100:
+        if not before or found["latencySeconds"]["count"] < FEWEST_FOR_QUANTILES:
             continue
         rows.append(
             [
