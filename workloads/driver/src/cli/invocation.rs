@@ -86,7 +86,12 @@ impl<E: Engine> Invocation<E> {
     }
 
     /// A document without measurements yet. `parameters` are the workload's own.
-    pub fn document(&self, command: &'static str, parameters: Map<String, Value>, server: Server) -> Document {
+    pub fn document(
+        &self,
+        command: &'static str,
+        parameters: Map<String, Value>,
+        server: Server,
+    ) -> Document {
         let mut all = Map::new();
         all.insert("url".into(), self.common.url.clone().into());
         all.insert("schema".into(), self.schema.clone().into());

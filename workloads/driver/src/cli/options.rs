@@ -94,7 +94,9 @@ impl Common {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 Failure::arguments(format!("--password-file {}: {error}", path.display()))
             })?;
-            return Ok(Some(text.strip_suffix('\n').map_or(text.as_str(), |t| t.trim_end_matches('\r')).into()));
+            return Ok(Some(
+                text.strip_suffix('\n').map_or(text.as_str(), |t| t.trim_end_matches('\r')).into(),
+            ));
         }
         Ok(["DBBENCH_PASSWORD", "PGPASSWORD"]
             .iter()

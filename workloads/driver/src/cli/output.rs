@@ -17,7 +17,10 @@ pub fn check(output: &str) -> Result<(), Failure> {
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !parent.is_dir() {
-        return Err(Failure::arguments(format!("--output {output}: the folder {} does not exist", parent.display())));
+        return Err(Failure::arguments(format!(
+            "--output {output}: the folder {} does not exist",
+            parent.display()
+        )));
     }
     Ok(())
 }

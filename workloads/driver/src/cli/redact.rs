@@ -31,7 +31,8 @@ fn cover_assignment(text: &str) -> String {
         let (before, after) = rest.split_at(at + "password=".len());
         out.push_str(before);
         out.push_str("***");
-        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '&' | '\'' | '"')).unwrap_or(after.len());
+        let end =
+            after.find(|c: char| c.is_whitespace() || matches!(c, '&' | '\'' | '"')).unwrap_or(after.len());
         rest = &after[end..];
     }
     out.push_str(rest);

@@ -74,9 +74,8 @@ pub async fn read<S: Session>(session: &S, schema: &str) -> Result<Option<Meta>,
 /// Writes the row of a load that begins.
 pub async fn begin<S: Session>(session: &S, meta: &Meta) -> Result<(), Failure> {
     session.script(CREATE).await?;
-    let insert = session
-        .prepare("INSERT INTO dbbench_meta VALUES ($1, $2, $3, $4, $5, $6, false, '{}')")
-        .await?;
+    let insert =
+        session.prepare("INSERT INTO dbbench_meta VALUES ($1, $2, $3, $4, $5, $6, false, '{}')").await?;
     let constants = meta.constants.to_string();
     let values = [
         Value::Text(&meta.workload),

@@ -63,8 +63,12 @@ async fn clear<E: Engine, D: Dataset>(
 ) -> Result<Option<Record>, Failure> {
     let schema = &invocation.schema;
     let present = session.open_schema(schema, true).await?;
-    let ours: Vec<&str> =
-        dataset.tables().iter().map(|table| table.name).filter(|name| present.iter().any(|p| p == name)).collect();
+    let ours: Vec<&str> = dataset
+        .tables()
+        .iter()
+        .map(|table| table.name)
+        .filter(|name| present.iter().any(|p| p == name))
+        .collect();
     let place = format!("schema {} at {}", quote_identifier(schema), invocation.engine.address());
     let way_out = "name another schema with --schema, or give --replace to drop its tables";
     match meta::read(session, schema).await? {
@@ -91,7 +95,9 @@ async fn clear<E: Engine, D: Dataset>(
         }
     }
     // The meta table goes last: as long as it is there, the schema reads as half-loaded.
-    for table in ours.into_iter().chain(present.iter().map(String::as_str).filter(|name| *name == meta::TABLE)) {
+    for table in
+        ours.into_iter().chain(present.iter().map(String::as_str).filter(|name| *name == meta::TABLE))
+    {
         session.script(&format!("DROP TABLE IF EXISTS {} CASCADE", quote_identifier(table))).await?;
     }
     Ok(None)

@@ -43,8 +43,11 @@ pub async fn stream<E: Engine, D: Dataset>(
     connections: usize,
     progress: &Progress,
 ) -> Result<Sent, Failure> {
-    let work: Vec<_> =
-        dataset.tables().iter().flat_map(|table| (0..dataset.chunks(table)).map(move |c| (table, c))).collect();
+    let work: Vec<_> = dataset
+        .tables()
+        .iter()
+        .flat_map(|table| (0..dataset.chunks(table)).map(move |c| (table, c)))
+        .collect();
     let total = work.len();
     progress.begin("load", total as u64, "chunks");
     let mut sent = Sent::default();

@@ -67,9 +67,7 @@ impl Tally {
 
     pub fn merge(&mut self, other: &Tally) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            for (mine, theirs) in
-                [(&mut mine.counts, &theirs.counts), (&mut mine.inside, &theirs.inside)]
-            {
+            for (mine, theirs) in [(&mut mine.counts, &theirs.counts), (&mut mine.inside, &theirs.inside)] {
                 mine.ok += theirs.ok;
                 mine.expected_failure += theirs.expected_failure;
                 mine.error += theirs.error;

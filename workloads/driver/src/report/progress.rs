@@ -51,7 +51,8 @@ impl Progress {
         (state.phase, state.unit, state.total, state.done, state.printed) = (phase, unit, total, 0, None);
         if state.mode == Mode::Bar {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{prefix:>10} [{bar:30}] {human_pos}/{human_len} {msg} {eta}");
+            let style =
+                ProgressStyle::with_template("{prefix:>10} [{bar:30}] {human_pos}/{human_len} {msg} {eta}");
             bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
             bar.set_prefix(phase);
             bar.set_message(unit);

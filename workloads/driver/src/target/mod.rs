@@ -83,7 +83,8 @@ impl Agent {
             .map_err(|e| e.to_string())?;
         let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), BODY_LIMIT).collect().await.map_err(|e| e.to_string())?;
+        let body =
+            Limited::new(response.into_body(), BODY_LIMIT).collect().await.map_err(|e| e.to_string())?;
         pump.abort();
         if !status.is_success() {
             return Err(format!("status {status}"));

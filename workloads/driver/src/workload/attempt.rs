@@ -35,7 +35,9 @@ pub async fn attempt<S: Session>(
                     conflicts.push(error.class);
                     continue;
                 }
-                ErrorKind::Duplicate | ErrorKind::ForeignKey if violations_expected => Outcome::ExpectedFailure,
+                ErrorKind::Duplicate | ErrorKind::ForeignKey if violations_expected => {
+                    Outcome::ExpectedFailure
+                }
                 _ => Outcome::Error(error.class),
             },
         };
@@ -66,7 +68,9 @@ pub fn single(operation: usize, outcome: Result<bool, EngineError>) -> Result<Tr
     let outcome = match outcome {
         Ok(true) => Outcome::Ok,
         Ok(false) => Outcome::ExpectedFailure,
-        Err(error) if matches!(error.kind, ErrorKind::ConnectionLost | ErrorKind::NotReady) => return Err(error),
+        Err(error) if matches!(error.kind, ErrorKind::ConnectionLost | ErrorKind::NotReady) => {
+            return Err(error)
+        }
         Err(error) => Outcome::Error(error.class),
     };
     Ok(Transaction { operation, outcome, conflicts: Vec::new() })

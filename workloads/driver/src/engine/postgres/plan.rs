@@ -49,7 +49,9 @@ mod tests {
     use super::*;
 
     fn plan(node: &str, filter: &str) -> String {
-        format!(r#"[{{"Plan":{{"Node Type":"Limit","Plans":[{{"Node Type":"{node}","Filter":"{filter}"}}]}}}}]"#)
+        format!(
+            r#"[{{"Plan":{{"Node Type":"Limit","Plans":[{{"Node Type":"{node}","Filter":"{filter}"}}]}}}}]"#
+        )
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) ->
     let mut fixed = meta.record.data.rows.clone();
     fixed.remove("call_forwarding");
     for (table, expected, found) in load::count_rows(&session, &fixed).await? {
-        let detail = if expected == found { String::new() } else { format!("{found} rows, expected {expected}") };
+        let detail =
+            if expected == found { String::new() } else { format!("{found} rows, expected {expected}") };
         document.checks.push(Check { name: format!("rows of {table}"), ok: expected == found, detail });
     }
     document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);

@@ -38,7 +38,8 @@ const SUBSCRIBER_DATA: &str = "SELECT s_id, sub_nbr, \
 const NEW_DESTINATION: &str = "SELECT cf.numberx FROM special_facility sf, call_forwarding cf \
     WHERE sf.s_id = $1 AND sf.sf_type = $2 AND sf.is_active = 1 \
     AND cf.s_id = sf.s_id AND cf.sf_type = sf.sf_type AND cf.start_time <= $3 AND $4 < cf.end_time";
-const ACCESS_DATA: &str = "SELECT data1, data2, data3, data4 FROM access_info WHERE s_id = $1 AND ai_type = $2";
+const ACCESS_DATA: &str =
+    "SELECT data1, data2, data3, data4 FROM access_info WHERE s_id = $1 AND ai_type = $2";
 const UPDATE_BIT: &str = "UPDATE subscriber SET bit_1 = $1 WHERE s_id = $2";
 const UPDATE_FACILITY: &str = "UPDATE special_facility SET data_a = $1 WHERE s_id = $2 AND sf_type = $3";
 const UPDATE_LOCATION: &str = "UPDATE subscriber SET vlr_location = $1 WHERE sub_nbr = $2";

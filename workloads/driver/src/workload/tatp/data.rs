@@ -146,10 +146,7 @@ fn access_info(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u6
 fn special_facility(id: u32, facilities: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     for sf_type in facilities {
         let active = i32::from(random.percent(85));
-        put(
-            out,
-            format_args!("{id}|{sf_type}|{active}|{}|{}|", random.int(0, 255), random.int(0, 255)),
-        );
+        put(out, format_args!("{id}|{sf_type}|{active}|{}|{}|", random.int(0, 255), random.int(0, 255)));
         random.letters(5, out);
         out.push(b'\n');
     }
@@ -220,7 +217,8 @@ mod tests {
     fn call_forwarding_refers_to_facilities_that_exist() {
         let data = TatpData::new(3000, 5);
         let key = |row: &Vec<String>| (row[0].clone(), row[1].clone());
-        let facilities: std::collections::HashSet<_> = table(&data, "special_facility").iter().map(key).collect();
+        let facilities: std::collections::HashSet<_> =
+            table(&data, "special_facility").iter().map(key).collect();
         assert!(table(&data, "call_forwarding").iter().map(key).all(|key| facilities.contains(&key)));
     }
 

@@ -15,7 +15,13 @@ impl<S: Session> CustomerLookup<S> {
     }
 
     /// The customer's number. Names and first names never change, so no lock is needed.
-    pub async fn find(&self, session: &S, warehouse: i32, district: i32, who: &Who) -> Result<i32, EngineError> {
+    pub async fn find(
+        &self,
+        session: &S,
+        warehouse: i32,
+        district: i32,
+        who: &Who,
+    ) -> Result<i32, EngineError> {
         match who {
             Who::Number(number) => Ok(*number),
             Who::LastName(name) => {

@@ -48,7 +48,11 @@ impl Dataset for TpccData {
 
     /// One chunk for each warehouse, except for the table that has none.
     fn chunks(&self, table: &Table) -> u32 {
-        if table.name == "item" { ITEM_CHUNKS as u32 } else { self.warehouses }
+        if table.name == "item" {
+            ITEM_CHUNKS as u32
+        } else {
+            self.warehouses
+        }
     }
 
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows> {
@@ -339,7 +343,8 @@ mod tests {
     #[test]
     fn a_tenth_of_the_items_is_original() {
         let items = table("item", 0);
-        let original = items.iter().filter(|row| row[4].contains("ORIGINAL")).count() as f64 / items.len() as f64;
+        let original =
+            items.iter().filter(|row| row[4].contains("ORIGINAL")).count() as f64 / items.len() as f64;
         assert!((original - 0.1).abs() < 0.02, "{original}");
         assert!(items.iter().all(|row| (26..=50).contains(&row[4].len())));
     }

@@ -34,7 +34,11 @@ impl Home {
             return self.warehouse;
         }
         let other = random.int(1, self.warehouses - 1);
-        if other >= self.warehouse { other + 1 } else { other }
+        if other >= self.warehouse {
+            other + 1
+        } else {
+            other
+        }
     }
 }
 
@@ -94,7 +98,12 @@ impl NewOrder {
         // Stock rows are locked in one order by everybody, so that orders do not deadlock.
         lines.sort_by_key(|line| (line.supplier, line.item));
         lines.extend(unused.map(|line| Line { item: ITEMS + 1, ..line }));
-        NewOrder { warehouse: home.warehouse, district: district(random), customer: customer(random, constants), lines }
+        NewOrder {
+            warehouse: home.warehouse,
+            district: district(random),
+            customer: customer(random, constants),
+            lines,
+        }
     }
 
     pub fn all_local(&self) -> bool {
@@ -141,7 +150,11 @@ pub struct OrderStatus {
 
 impl OrderStatus {
     pub fn draw(random: &mut Random, home: &Home, constants: &Constants) -> Self {
-        OrderStatus { warehouse: home.warehouse, district: district(random), who: Who::draw(random, constants) }
+        OrderStatus {
+            warehouse: home.warehouse,
+            district: district(random),
+            who: Who::draw(random, constants),
+        }
     }
 }
 
@@ -184,9 +197,11 @@ mod tests {
     #[test]
     fn one_percent_of_the_orders_ends_in_an_unused_item() {
         let mut random = Random::stream(1, "rollback", 0);
-        let unused = share(100_000, || NewOrder::draw(&mut random, &HOME, &CONSTANTS), |order| {
-            order.lines.last().unwrap().item > ITEMS
-        });
+        let unused = share(
+            100_000,
+            || NewOrder::draw(&mut random, &HOME, &CONSTANTS),
+            |order| order.lines.last().unwrap().item > ITEMS,
+        );
         assert!((unused - 0.01).abs() < 0.002, "{unused}");
     }
 
@@ -204,8 +219,10 @@ mod tests {
     #[test]
     fn orders_have_five_to_fifteen_lines_in_locking_order() {
         let mut random = Random::stream(1, "lines", 0);
-        let orders: Vec<NewOrder> = (0..5000).map(|_| NewOrder::draw(&mut random, &HOME, &CONSTANTS)).collect();
-        let counts: std::collections::BTreeSet<usize> = orders.iter().map(|order| order.lines.len()).collect();
+        let orders: Vec<NewOrder> =
+            (0..5000).map(|_| NewOrder::draw(&mut random, &HOME, &CONSTANTS)).collect();
+        let counts: std::collections::BTreeSet<usize> =
+            orders.iter().map(|order| order.lines.len()).collect();
         assert_eq!(counts, (5..=15).collect());
         for order in orders {
             let used: Vec<_> =

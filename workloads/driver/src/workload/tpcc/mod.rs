@@ -112,12 +112,8 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = meta.record.data;
     session.close().await;
-    let workload = terminal::Tpcc {
-        engine: invocation.engine.clone(),
-        seed: invocation.seed,
-        warehouses,
-        constants,
-    };
+    let workload =
+        terminal::Tpcc { engine: invocation.engine.clone(), seed: invocation.seed, warehouses, constants };
     let committed = |counts: &Counts| counts.ok;
     closed::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
     let new_orders = document.operations[deck::NEW_ORDER].throughput_per_second.unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Last names of customers (clause 4.3.2.3).
 
-const SYLLABLES: [&str; 10] = ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
+const SYLLABLES: [&str; 10] =
+    ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
 /// The last name of a number from 0 to 999: a syllable for each of its three digits.
 pub fn last_name(number: i64) -> String {

@@ -104,7 +104,11 @@ async fn cardinalities<S: Session>(session: &S, meta: &load::Meta) -> Result<Vec
         .map(|(table, expected, found)| Check {
             name: format!("4.2.5 {table}"),
             ok: expected == found,
-            detail: if expected == found { String::new() } else { format!("{found} rows, expected {expected}") },
+            detail: if expected == found {
+                String::new()
+            } else {
+                format!("{found} rows, expected {expected}")
+            },
         })
         .collect())
 }

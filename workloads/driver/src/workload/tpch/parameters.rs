@@ -211,7 +211,9 @@ mod tests {
     #[test]
     fn every_placeholder_of_every_query_has_a_value() {
         for seed in 0..50 {
-            for text in texts(Choice::Random, seed, "1").iter().chain(&texts(Choice::Validation, seed, "0.01")) {
+            for text in
+                texts(Choice::Random, seed, "1").iter().chain(&texts(Choice::Validation, seed, "0.01"))
+            {
                 assert!(!text.contains(['{', '}']), "{text}");
             }
         }
@@ -226,7 +228,9 @@ mod tests {
 
     #[test]
     fn the_fraction_of_query_11_follows_the_scale_factor() {
-        for (scale, expected) in [("1", "0.0001"), ("0.01", "0.01"), ("100", "0.000001"), ("3", "0.000033333333")] {
+        for (scale, expected) in
+            [("1", "0.0001"), ("0.01", "0.01"), ("100", "0.000001"), ("3", "0.000033333333")]
+        {
             assert_eq!(fraction(&scale.parse().unwrap()), expected);
         }
     }
@@ -236,10 +240,14 @@ mod tests {
         let scale = "1".parse().unwrap();
         let all = |query, name: &str| -> Vec<String> {
             (0..300)
-                .map(|seed| of(query, Choice::Random, seed, &scale).into_iter().find(|(n, _)| *n == name).unwrap().1)
+                .map(|seed| {
+                    of(query, Choice::Random, seed, &scale).into_iter().find(|(n, _)| *n == name).unwrap().1
+                })
                 .collect()
         };
-        let bounds = |values: Vec<String>| (values.iter().min().unwrap().clone(), values.iter().max().unwrap().clone());
+        let bounds = |values: Vec<String>| {
+            (values.iter().min().unwrap().clone(), values.iter().max().unwrap().clone())
+        };
         assert_eq!(bounds(all(4, "date")), ("1993-01-01".into(), "1997-10-01".into()));
         assert_eq!(bounds(all(10, "date")), ("1993-02-01".into(), "1995-01-01".into()));
         assert_eq!(bounds(all(6, "discount")), ("0.02".into(), "0.09".into()));
@@ -247,7 +255,8 @@ mod tests {
         for seed in 0..100 {
             let nations = of(7, Choice::Random, seed, &scale);
             assert_ne!(nations[0].1, nations[1].1);
-            let mut codes: Vec<_> = of(22, Choice::Random, seed, &scale).into_iter().map(|(_, v)| v).collect();
+            let mut codes: Vec<_> =
+                of(22, Choice::Random, seed, &scale).into_iter().map(|(_, v)| v).collect();
             codes.sort();
             codes.dedup();
             assert_eq!(codes.len(), 7);

@@ -32,8 +32,10 @@ struct Query {
 
 pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
-    let expected =
-        Expectation { workload: super::NAME, scale: command.scale_factor.as_ref().map(super::ScaleFactor::text) };
+    let expected = Expectation {
+        workload: super::NAME,
+        scale: command.scale_factor.as_ref().map(super::ScaleFactor::text),
+    };
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
     let scale: super::ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
     let mut document = invocation.document(
@@ -63,7 +65,10 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         .iter()
         .map(|number| Query {
             number: *number,
-            text: queries::text(*number, &parameters::of(*number, command.parameters, invocation.seed, &scale)),
+            text: queries::text(
+                *number,
+                &parameters::of(*number, command.parameters, invocation.seed, &scale),
+            ),
             runtimes: Vec::new(),
             first: None,
             counts: Counts::default(),
@@ -170,7 +175,10 @@ impl<E: Engine> Lap<'_, E> {
     fn note(&self, query: &mut Query, error: EngineError) -> Result<(), Failure> {
         let name = format!("Q{}", query.number);
         match error.kind {
-            ErrorKind::ConnectionLost | ErrorKind::NotReady | ErrorKind::Permission | ErrorKind::MissingObject => {
+            ErrorKind::ConnectionLost
+            | ErrorKind::NotReady
+            | ErrorKind::Permission
+            | ErrorKind::MissingObject => {
                 let failure = Failure::from(error);
                 return Err(Failure { message: format!("{name}: {}", failure.message), ..failure });
             }
@@ -233,7 +241,8 @@ mod tests {
 
     #[test]
     fn the_median_is_the_middle_run() {
-        let of = |seconds: &[u64]| median(&seconds.iter().map(|s| Duration::from_secs(*s)).collect::<Vec<_>>());
+        let of =
+            |seconds: &[u64]| median(&seconds.iter().map(|s| Duration::from_secs(*s)).collect::<Vec<_>>());
         assert_eq!(of(&[9, 1, 2]), 2.0);
         assert_eq!(of(&[9, 1, 2, 4]), 3.0);
         assert_eq!(of(&[]), 0.0);

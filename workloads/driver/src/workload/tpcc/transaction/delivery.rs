@@ -12,11 +12,14 @@ const OLDEST: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_
     ORDER BY no_o_id LIMIT 1 FOR UPDATE";
 const DELETE: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id = $3";
 const ORDER: &str = "SELECT o_c_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3";
-const UPDATE_ORDER: &str = "UPDATE orders SET o_carrier_id = $1 WHERE o_w_id = $2 AND o_d_id = $3 AND o_id = $4";
+const UPDATE_ORDER: &str =
+    "UPDATE orders SET o_carrier_id = $1 WHERE o_w_id = $2 AND o_d_id = $3 AND o_id = $4";
 const UPDATE_LINES: &str = "UPDATE order_line SET ol_delivery_d = $1 \
     WHERE ol_w_id = $2 AND ol_d_id = $3 AND ol_o_id = $4";
-const AMOUNT: &str = "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3";
-const UPDATE_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance + $1, c_delivery_cnt = c_delivery_cnt + 1 \
+const AMOUNT: &str =
+    "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3";
+const UPDATE_CUSTOMER: &str =
+    "UPDATE customer SET c_balance = c_balance + $1, c_delivery_cnt = c_delivery_cnt + 1 \
     WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
 
 pub struct Delivery<S: Session> {

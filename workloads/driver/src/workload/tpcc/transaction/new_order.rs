@@ -14,13 +14,16 @@ const WAREHOUSE_AND_CUSTOMER: &str = "SELECT w_tax, c_discount, c_last, c_credit
     WHERE w_id = $1 AND c_w_id = w_id AND c_d_id = $2 AND c_id = $3";
 const DISTRICT: &str = "SELECT d_next_o_id, d_tax FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE";
 const NEXT_ORDER: &str = "UPDATE district SET d_next_o_id = $1 WHERE d_w_id = $2 AND d_id = $3";
-const INSERT_ORDER: &str = "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) \
+const INSERT_ORDER: &str =
+    "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) \
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 const INSERT_NEW_ORDER: &str = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES ($1, $2, $3)";
 const ITEM: &str = "SELECT i_price, i_name, i_data FROM item WHERE i_id = $1";
-const UPDATE_STOCK: &str = "UPDATE stock SET s_quantity = $1, s_ytd = s_ytd + $2, s_order_cnt = s_order_cnt + 1, \
+const UPDATE_STOCK: &str =
+    "UPDATE stock SET s_quantity = $1, s_ytd = s_ytd + $2, s_order_cnt = s_order_cnt + 1, \
     s_remote_cnt = s_remote_cnt + $3 WHERE s_w_id = $4 AND s_i_id = $5";
-const INSERT_LINE: &str = "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, \
+const INSERT_LINE: &str =
+    "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, \
     ol_quantity, ol_amount, ol_dist_info) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 pub struct NewOrder<S: Session> {
@@ -121,7 +124,8 @@ impl<S: Session> NewOrder<S> {
         let rows = session.query(stock, &[line.supplier.into(), line.item.into()]).await?;
         let row = rows.first().ok_or_else(|| missing("stock"))?;
         let (quantity, dist_info) = (row.int(0)?, row.text(1)?);
-        let brand = if item.text(2)?.contains("ORIGINAL") && row.text(2)?.contains("ORIGINAL") { 'B' } else { 'G' };
+        let brand =
+            if item.text(2)?.contains("ORIGINAL") && row.text(2)?.contains("ORIGINAL") { 'B' } else { 'G' };
         std::hint::black_box(brand);
 
         let values = [
@@ -150,7 +154,11 @@ impl<S: Session> NewOrder<S> {
 
 /// What is left of a stock, filled up by 91 when it would fall below 10 (clause 2.4.2.2).
 fn stock_after(quantity: i32, ordered: i32) -> i32 {
-    if quantity >= ordered + 10 { quantity - ordered } else { quantity - ordered + 91 }
+    if quantity >= ordered + 10 {
+        quantity - ordered
+    } else {
+        quantity - ordered + 91
+    }
 }
 
 #[cfg(test)]

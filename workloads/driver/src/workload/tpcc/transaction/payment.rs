@@ -13,17 +13,20 @@ const WAREHOUSE: &str =
 const UPDATE_DISTRICT: &str = "UPDATE district SET d_ytd = d_ytd + $1 WHERE d_w_id = $2 AND d_id = $3";
 const DISTRICT: &str = "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
     WHERE d_w_id = $1 AND d_id = $2";
-const CUSTOMER: &str = "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, \
+const CUSTOMER: &str =
+    "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, \
     c_since, c_credit, c_credit_lim, c_discount, c_balance, c_data FROM customer \
     WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 FOR UPDATE";
 const CREDIT: usize = 10;
 const DATA: usize = 14;
-const UPDATE_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - $1, c_ytd_payment = c_ytd_payment + $1, \
+const UPDATE_CUSTOMER: &str =
+    "UPDATE customer SET c_balance = c_balance - $1, c_ytd_payment = c_ytd_payment + $1, \
     c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
 const UPDATE_BAD_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - $1, \
     c_ytd_payment = c_ytd_payment + $1, c_payment_cnt = c_payment_cnt + 1, c_data = $5 \
     WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
-const INSERT_HISTORY: &str = "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, \
+const INSERT_HISTORY: &str =
+    "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, \
     h_data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 pub struct Payment<S: Session> {
