@@ -9,6 +9,8 @@ _ORDER = [Phase.PENDING, Phase.SCHEDULING, Phase.SCHEDULED, Phase.RUNNING]
 _NOT_MIGRATABLE = (
     "cannot migrate VMI: a PersistentVolumeClaim is not shared (ReadWriteMany is needed)"
 )
+# The launcher's termination messages for it.
+_SWITCHED_OFF = ("the guest failed: ", "the guest ended by itself (guest-shutdown)")
 _PULL_FAILURES = ("ErrImagePull", "ImagePullBackOff")
 
 
@@ -29,7 +31,7 @@ def next_phase(current: Phase | None, pod: Object | None) -> Phase:
         case "Succeeded":
             return Phase.SUCCEEDED
         case "Failed":
-            return Phase.FAILED
+            return Phase.SUCCEEDED if _powered_off(pod) else Phase.FAILED
     goal = Phase.RUNNING if _computes(pod) else Phase.SCHEDULING
     position = _ORDER.index(current or Phase.PENDING)
     return _ORDER[min(position + 1, max(position, _ORDER.index(goal)))]
@@ -79,6 +81,19 @@ def _computes(pod: Object) -> bool:
         entry["name"] == "compute" and entry.get("state", {}).get("running")
         for entry in pod["status"].get("containerStatuses", [])
     )
+
+
+def _powered_off(pod: Object) -> bool:
+    """Whether the guest switched itself off.
+
+    To the launcher that is a failure, and its message says so; to KubeVirt a shutdown from inside
+    is a success, whatever made the guest do it.
+    """
+    for entry in pod["status"].get("containerStatuses", []):
+        ended = entry.get("state", {}).get("terminated") or {}
+        if any(text in ended.get("message", "") for text in _SWITCHED_OFF):
+            return True
+    return False
 
 
 def _of_pod(pod: Object, machine: Machine) -> Object:

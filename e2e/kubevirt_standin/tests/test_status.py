@@ -81,6 +81,23 @@ def test_the_end_of_the_pod_is_the_end_of_the_instance(
     assert next_phase(current, seen) is expected
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("the guest ended by itself (guest-shutdown)", Phase.SUCCEEDED),
+        ("the guest failed: no disk with serial data", Phase.SUCCEEDED),
+        ("the guest ended by itself (guest-panic)", Phase.FAILED),
+        ("QEMU ended with exit code 1", Phase.FAILED),
+    ],
+)
+def test_a_guest_that_switches_itself_off_has_succeeded_as_in_kubevirt(
+    message: str, expected: Phase
+) -> None:
+    ended = pod("Failed")
+    ended["status"]["containerStatuses"][0]["state"] = {"terminated": {"message": message}}
+    assert next_phase(Phase.RUNNING, ended) is expected
+
+
 def test_a_status_that_holds_is_written_once() -> None:
     running = pod("Running", computes=True, ready=True)
     found = follow(*[running] * 3)
