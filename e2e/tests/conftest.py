@@ -11,7 +11,7 @@ from access.operator import Helm
 from access.paths import CHART
 
 CRD = CHART / "files" / "dbbench.io_dbbenchmarks.yaml"
-NAMESPACE_GONE_SECONDS = 180
+PODS_GONE_SECONDS = 180
 _session = f"{int(time.time()) % 100000:05d}"
 
 
@@ -80,10 +80,7 @@ def new_namespace(kubectl: Kubectl, label: str) -> Iterator[Kubectl]:
         }
     )
     yield kubectl.within(name)
+    inside = kubectl.within(name)
     kubectl("delete", "namespace", name, "--wait=false")
     # The next test needs the CPUs of what still runs here.
-    wait(
-        f"namespace {name} is gone",
-        lambda: kubectl.get("namespace", name) is None,
-        limit=NAMESPACE_GONE_SECONDS,
-    )
+    wait(f"pods of {name} are gone", lambda: not inside.list("pods"), limit=PODS_GONE_SECONDS)

@@ -288,6 +288,13 @@ def test_deletion_leaves_nothing(measured: Benchmark, prometheus: Prometheus) ->
     )
 
 
+def test_the_operator_was_refused_nothing(operator: Helm, measured: Benchmark) -> None:
+    """The chart grants what the operator asks for."""
+    log = operator.kubectl.within(NAMESPACE)("logs", "deployment/dbbench-operator")
+    assert log, "the operator says what it does"
+    assert '"status": 403' not in log
+
+
 def test_helm_test_passes(operator: Helm) -> None:
     output = operator("test", "dbbench", "--timeout", "2m")
     assert "Succeeded" in output
