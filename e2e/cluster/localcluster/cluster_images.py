@@ -1,11 +1,11 @@
 """The cluster's own images, each a static program and nothing else."""
 
 import hashlib
-import subprocess
 from pathlib import Path
 
 from localcluster.errors import ClusterError
 from localcluster.layout import Layout
+from localcluster.machine import download_package
 from localcluster.oci import ImageFile, ImageRecipe, write
 from localcluster.processes import run
 
@@ -66,23 +66,10 @@ def _busybox_program(cache: Path) -> Path:
     program = folder / "unpacked/bin/busybox"
     if program.is_file():
         return program
-    folder.mkdir(parents=True, exist_ok=True)
-    download = subprocess.run(
-        ["apt-get", "download", _BUSYBOX_PACKAGE],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    packages = sorted(folder.glob("*.deb"))
-    if download.returncode or not packages:
-        raise ClusterError(
-            f"cannot download the Debian package {_BUSYBOX_PACKAGE} (has `apt-get update` "
-            f"been run?): {download.stderr.strip()}"
-        )
+    package = download_package(_BUSYBOX_PACKAGE, folder)
     fresh = folder / "unpacking"
     run(["rm", "-rf", str(fresh)])
-    run(["dpkg-deb", "-x", str(packages[-1]), str(fresh)])
+    run(["dpkg-deb", "-x", str(package), str(fresh)])
     fresh.rename(folder / "unpacked")
     return program
 

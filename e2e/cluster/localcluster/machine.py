@@ -69,12 +69,22 @@ def install_packages(packages: list[str]) -> None:
             "brings the same programs by its own package manager, then run this again"
         )
     os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-    wait = ("-o", "DPkg::Lock::Timeout=300")
-    install = ["apt-get", *wait, "install", "-y", "-qq", "--no-install-recommends", *packages]
-    if run(install, check=False).returncode:
-        # The package lists of a new machine may be missing or old.
-        run(["apt-get", *wait, "update", "-qq"])
-        run(install)
+    _apt_get("install", "-y", "-qq", "--no-install-recommends", *packages)
+
+
+def download_package(package: str, folder: Path) -> Path:
+    """Downloads a Debian package into ``folder`` without installing it; returns the file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _apt_get("download", "-qq", package, folder=folder)
+    return max(folder.glob(f"{package}_*.deb"), key=lambda file: file.stat().st_mtime)
+
+
+def _apt_get(*arguments: str, folder: Path = Path("/")) -> None:
+    """Runs apt-get; once more with new package lists, which a new machine may lack."""
+    command = ["env", f"--chdir={folder}", "apt-get", "-o", "DPkg::Lock::Timeout=300"]
+    if run([*command, *arguments], check=False).returncode:
+        run([*command, "update", "-qq"])
+        run([*command, *arguments])
 
 
 def check(state: Path) -> None:

@@ -79,3 +79,9 @@ def test_mounts_below_a_folder_are_found_innermost_first() -> None:
         "4 1 0:7 / /s/clusters rw - tmpfs tmpfs rw\n"
     )
     assert mounts_below(mountinfo, Path("/s/cluster")) == ["/s/cluster/a/b", "/s/cluster/a"]
+
+
+def test_package_is_downloaded_and_not_installed(tmp_path: Path) -> None:
+    file = machine.download_package("busybox-static", tmp_path)
+    assert file.parent == tmp_path
+    assert file.stat().st_size > 0
