@@ -90,7 +90,8 @@ class Reconciler:
                 await self._cluster.replace_status(key.namespace, key.name, status)
             return None
         state = await gather(self._cluster, benchmark, self._images)
-        decision = decide(state)
+        # In a thread: the analysis of a large result must not hold up the other benchmarks.
+        decision = await asyncio.to_thread(decide, state)
         await act(self._cluster, state, decision)
         _report(key, benchmark.status, decision.status)
         return decision.requeue_after

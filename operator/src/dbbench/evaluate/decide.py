@@ -157,7 +157,7 @@ def _succeeded(state: State, stand: Schedule) -> Decision:
 def _terminal(state: State, stand: Schedule, status: DBBenchmarkStatus) -> Decision:
     return Decision(
         status=status,
-        apply=(_stamped(results_manifest(state, assess(state, stand))),),
+        apply=(_stamped(results_manifest(state, assess(state, stand, latencies=True))),),
         delete=_leftovers(state, status),
         requeue_after=SOON,
     )

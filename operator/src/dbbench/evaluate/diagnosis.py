@@ -153,6 +153,14 @@ def _machines(state: State, owners: Iterable[str]) -> Iterator[Problem]:
                 "VirtualMachineFailed",
                 f"VirtualMachine {name} is {printable}. See `kubectl describe vm {name}`.",
             )
+        # With runStrategy RerunOnFailure a guest that switched itself off is not started again.
+        if name in wanted and printable == "Stopped" and status.get("created"):
+            yield Problem(
+                "GuestEnded",
+                f"the guest of VirtualMachine {name} switched itself off. Its console, in the log "
+                "of container guest-console-log of its virt-launcher pod, says why; its memory is "
+                "spec.resources.memory.",
+            )
         for condition in status.get("conditions") or []:
             if name in wanted and condition["type"] == "Failure" and condition["status"] == "True":
                 yield Problem(

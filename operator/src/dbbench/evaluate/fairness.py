@@ -56,7 +56,8 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
         )
     listed = "; ".join(str(difference) for difference in found[:_MAX_LISTED])
     more = f"; and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
-    message = f"{len(found)} differences (baseline / target): {listed}{more}"
+    count = "1 difference" if len(found) == 1 else f"{len(found)} differences"
+    message = f"{count} (baseline / target): {listed}{more}"
     return Finding(FALSE, "Different", message)
 
 

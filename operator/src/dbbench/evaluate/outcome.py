@@ -28,11 +28,14 @@ class Assessment:
     results_ref: ResultsRef
 
 
-def assess(state: State, stand: Schedule) -> Assessment:
-    """From the complete blocks only: a block without its baseline says nothing."""
+def assess(state: State, stand: Schedule, *, latencies: bool = False) -> Assessment:
+    """From the complete blocks only: a block without its baseline says nothing.
+
+    Latencies are for the documents; status does without them.
+    """
     benchmark = state.benchmark
     records = usable_records(state, stand.blocks_done)
-    analysis = analyse(benchmark, records, emulated_targets(state))
+    analysis = analyse(benchmark, records, emulated_targets(state), latencies=latencies)
     return Assessment(
         analysis=analysis,
         fairness=fairness.finding(fairness.differences(benchmark.spec, state.trials, state.loads)),

@@ -74,7 +74,7 @@ def precise_enough(state: State, complete_blocks: int) -> bool:
     if wanted is None:
         return True
     records = usable_records(state, complete_blocks)
-    for comparison in analyse(state.benchmark, records, frozenset()).comparisons:
+    for comparison in analyse(state.benchmark, records, frozenset(), latencies=False).comparisons:
         interval = comparison.confidence_interval
         if interval is None:
             return False

@@ -122,12 +122,14 @@ def analyse(
     benchmark: DBBenchmark,
     records: Sequence[TrialRecord],
     emulated_targets: frozenset[str],
+    *,
+    latencies: bool = True,
 ) -> Analysis:
     """Compares the targets of `benchmark`, as far as the records go.
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts.
+    counts. `latencies=False` leaves `operations` empty: merging histograms takes most of the time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -157,7 +159,7 @@ def analyse(
                 for slowdown in table.slowdowns
             ]
         queries += _queries(cell, query_table)
-        for target in spec.targets:
+        for target in spec.targets if latencies else ():
             operations += _operations(
                 cell, target.name, [trial for trial in trials if trial.target == target.name]
             )

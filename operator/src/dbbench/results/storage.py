@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dbbench.results.record import LoadRecord, Record, RecordError, TrialRecord, from_document
@@ -135,7 +136,7 @@ def read(config_maps: Iterable[Mapping[str, str]]) -> StoredRecords:
             if not key.endswith(".json.gz"):
                 continue
             try:
-                record = from_document(decode(text))
+                record = _record(text)
             except RecordError as error:
                 damaged[key] = str(error)
                 continue
@@ -148,6 +149,12 @@ def read(config_maps: Iterable[Mapping[str, str]]) -> StoredRecords:
         tuple(sorted(loads.values(), key=record_key)),
         damaged,
     )
+
+
+@lru_cache(maxsize=4096)
+def _record(text: str) -> Record:
+    """Decoding is what costs; a stored record never changes."""
+    return from_document(decode(text))
 
 
 def _shortened(benchmark: str) -> str:
