@@ -15,6 +15,11 @@ def install(kubectl: Kubectl) -> None:
     _call(kubectl)
 
 
+def install_api(kubectl: Kubectl) -> None:
+    """KubeVirt's API alone."""
+    _call(kubectl, "crds")
+
+
 def remove(kubectl: Kubectl) -> None:
     """Everything of it; nothing happens where it is not installed."""
     if kubectl.get("crd", _CRD) is not None:
