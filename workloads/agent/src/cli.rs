@@ -83,10 +83,7 @@ pub fn run(args: AgentArgs) -> ExitCode {
     }
 }
 
-fn print(
-    arguments: ReadArgs,
-    read: impl Fn(Scope, config::AgentConfig) -> serde_json::Value,
-) -> ExitCode {
+fn print(arguments: ReadArgs, read: impl Fn(Scope, config::AgentConfig) -> serde_json::Value) -> ExitCode {
     let config = match arguments.config.as_deref().map(config::AgentConfig::read).transpose() {
         Ok(config) => config.unwrap_or_default(),
         Err(error) => return failed(WRONG_ARGUMENTS, &error),

@@ -34,8 +34,6 @@ pub struct AgentConfig {
     /// Seconds between the stop signal and SIGKILL.
     #[serde(default = "default_stop_grace")]
     pub stop_grace_seconds: u64,
-    #[serde(default)]
-    pub limits: Limits,
 }
 
 /// User and group of the database's processes.
@@ -68,21 +66,6 @@ pub struct Server {
     pub executable: String,
 }
 
-/// Resource limits of the command in a guest, where no container runtime sets any.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Open files, soft and hard.
-    pub nofile: u64,
-}
-
-impl Default for Limits {
-    /// What containerd started by its own service unit gives.
-    fn default() -> Self {
-        Self { nofile: 1_048_576 }
-    }
-}
-
 fn default_listen() -> String {
     "0.0.0.0:9590".into()
 }
@@ -109,7 +92,6 @@ impl Default for AgentConfig {
             server: None,
             stop_signal: default_stop_signal(),
             stop_grace_seconds: default_stop_grace(),
-            limits: Limits::default(),
         }
     }
 }
@@ -117,8 +99,8 @@ impl Default for AgentConfig {
 impl AgentConfig {
     /// Reads and checks agent.json. The error names the file and the field.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
@@ -157,7 +139,6 @@ mod tests {
         assert_eq!(config.user, Some(User { uid: 999, gid: 999 }));
         assert_eq!(config.readiness, Some(Readiness { protocol: Protocol::PostgreSQL, port: 5432 }));
         assert_eq!(config.stop_signal_number(), Ok(Signal::SIGINT));
-        assert_eq!(config.limits.nofile, 1_048_576);
     }
 
     #[test]

@@ -53,12 +53,15 @@ pub struct Executable {
     pub sha256: String,
 }
 
+/// Device, inode and time of change of a file.
+type Identity = (u64, u64, i64);
+
 /// Reads facts; keeps the hash of the server's program, which is costly.
 pub struct Reader {
     scope: Scope,
     config: AgentConfig,
     /// The hashed program, with what tells whether it is still the same file.
-    hashed: Mutex<Option<(Executable, (u64, u64, i64))>>,
+    hashed: Mutex<Option<(Executable, Identity)>>,
 }
 
 impl Reader {
@@ -164,7 +167,11 @@ fn vendor_name(vendor: &[u8]) -> String {
         other => {
             let text = String::from_utf8_lossy(other);
             let text = text.trim_matches(|character: char| character == '\0' || character.is_whitespace());
-            if text.is_empty() { "Unknown".into() } else { text.into() }
+            if text.is_empty() {
+                "Unknown".into()
+            } else {
+                text.into()
+            }
         }
     }
 }

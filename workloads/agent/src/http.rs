@@ -1,6 +1,7 @@
 //! The agent's HTTP server.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tiny_http::{Header, Method, Request, Response, Server};
@@ -13,11 +14,15 @@ use crate::scope::Scope;
 
 /// Requests answered at one time: a slow readiness check must not delay the counters.
 const THREADS: usize = 3;
+/// How long a database that was ready is believed to be so: asking it costs it a process, and a kubelet
+/// asks every second, also while the database is being measured.
+const BELIEVED: Duration = Duration::from_secs(10);
 
 struct Answers {
     scope: Scope,
     facts: Reader,
     readiness: Option<Readiness>,
+    ready_at: Mutex<Option<Instant>>,
 }
 
 struct Answer {
@@ -28,12 +33,14 @@ struct Answer {
 
 /// Starts to answer on the configured address, in threads of its own, until the process ends.
 pub fn start(scope: Scope, config: &AgentConfig) -> Result<(), String> {
-    let server = Server::http(&config.listen).map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
+    let server = Server::http(&config.listen)
+        .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let server = Arc::new(server);
     let answers = Arc::new(Answers {
         scope,
         facts: Reader::new(scope, config.clone()),
         readiness: config.readiness.clone(),
+        ready_at: Mutex::new(None),
     });
     for _ in 0..THREADS {
         let (server, answers) = (server.clone(), answers.clone());
@@ -58,15 +65,28 @@ impl Answers {
         }
         match request.url().split('?').next().unwrap_or_default() {
             "/healthz" => text(200, "ok\n"),
-            "/readyz" => match self.readiness.as_ref().map(readiness::check) {
-                Some(Ok(())) => text(200, "ok\n"),
-                Some(Err(reason)) => text(503, &format!("{reason}\n")),
-                None => text(503, "no readiness check is configured\n"),
+            "/readyz" => match self.ready() {
+                Ok(()) => text(200, "ok\n"),
+                Err(reason) => text(503, &format!("{reason}\n")),
             },
             "/v1/facts" => json(&self.facts.read()),
             "/v1/counters" => json(&counters::read(self.scope)),
             _ => text(404, "there are /healthz, /readyz, /v1/facts and /v1/counters\n"),
         }
+    }
+}
+
+impl Answers {
+    fn ready(&self) -> Result<(), String> {
+        let readiness = self.readiness.as_ref().ok_or("no readiness check is configured")?;
+        let mut ready_at = self.ready_at.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if ready_at.is_some_and(|then| then.elapsed() < BELIEVED) {
+            return Ok(());
+        }
+        *ready_at = None;
+        readiness::check(readiness)?;
+        *ready_at = Some(Instant::now());
+        Ok(())
     }
 }
 

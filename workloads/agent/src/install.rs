@@ -31,12 +31,14 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         let target = if below.as_os_str().is_empty() { to.to_path_buf() } else { to.join(below) };
         let kind = entry.file_type();
         if kind.is_dir() {
-            fs::create_dir_all(&target).map_err(|error| format!("cannot make {}: {error}", target.display()))?;
+            fs::create_dir_all(&target)
+                .map_err(|error| format!("cannot make {}: {error}", target.display()))?;
         } else if kind.is_symlink() {
-            let points_to =
-                fs::read_link(entry.path()).map_err(|error| format!("{}: {error}", entry.path().display()))?;
+            let points_to = fs::read_link(entry.path())
+                .map_err(|error| format!("{}: {error}", entry.path().display()))?;
             let _ = fs::remove_file(&target);
-            symlink(points_to, &target).map_err(|error| format!("cannot make {}: {error}", target.display()))?;
+            symlink(points_to, &target)
+                .map_err(|error| format!("cannot make {}: {error}", target.display()))?;
         } else {
             copy_file(entry.path(), &target)?;
         }
@@ -45,11 +47,10 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("cannot copy {} to {}: {error}", from.display(), to.display());
-    let partial = to.with_file_name(format!(
-        ".{}.partial",
-        to.file_name().unwrap_or_default().to_string_lossy()
-    ));
+    let failed =
+        |error: std::io::Error| format!("cannot copy {} to {}: {error}", from.display(), to.display());
+    let partial =
+        to.with_file_name(format!(".{}.partial", to.file_name().unwrap_or_default().to_string_lossy()));
     fs::copy(from, &partial).map_err(failed)?;
     // Other containers run it as other users.
     let mode = fs::metadata(from).map_err(failed)?.permissions().mode() | 0o444;

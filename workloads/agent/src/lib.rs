@@ -11,6 +11,7 @@ pub mod guest;
 pub mod http;
 pub mod install;
 pub mod launch;
+pub mod limits;
 pub mod mounts;
 pub mod pack_root;
 pub mod process_table;

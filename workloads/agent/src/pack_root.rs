@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
+use crate::limits::{self, Limits};
 use crate::mounts;
 
 /// Where the image's environment is on the root disk, below its root.
@@ -47,6 +48,9 @@ pub struct PackRootArgs {
 pub struct ImageEnvironment {
     pub env: BTreeMap<String, String>,
     pub working_directory: PathBuf,
+    /// What the container runtime gives, so that the guest can give the same.
+    #[serde(default)]
+    pub limits: Limits,
 }
 
 /// Writes the disk image, unless it is there already and was made from the same inputs.
@@ -61,6 +65,7 @@ pub fn run(arguments: &PackRootArgs) -> Result<(), String> {
     let image = ImageEnvironment {
         env: image_environment(std::env::vars().collect()),
         working_directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
+        limits: limits::of_this_process(),
     };
     let described = serde_json::to_string(&image).expect("strings are JSON");
     let stamp = format!("1 {} {} {described}", arguments.size, fingerprint(&arguments.root, &foreign)?);
@@ -138,7 +143,8 @@ fn pack(arguments: &PackRootArgs, foreign: &[PathBuf], staged: &Path, output: &P
         .status();
     // With mke2fs gone, tar ends by a broken pipe at the latest.
     let read = tar.wait().map_err(|error| format!("cannot wait for tar: {error}"))?;
-    let made = made.map_err(|error| format!("cannot start mke2fs from {}: {error}", arguments.tools.display()))?;
+    let made =
+        made.map_err(|error| format!("cannot start mke2fs from {}: {error}", arguments.tools.display()))?;
     if !made.success() {
         return Err(format!("mke2fs failed ({made}); is {} bytes too small for this image?", arguments.size));
     }
@@ -167,16 +173,32 @@ fn tar_arguments(root: &Path, foreign: &[PathBuf], staged: &Path) -> Vec<String>
     arguments.push(staged.to_string_lossy().into_owned());
     arguments.extend(STAGED.map(|name| format!("./{name}")));
     // Exclusions hold only for what follows them: the stage is complete by now.
-    arguments.extend(["--anchored".into(), "--no-wildcards".into()]);
-    let mut left_out: Vec<PathBuf> = STAGED.iter().chain(&RUNTIME_FILES).map(PathBuf::from).collect();
-    // A directory that something is mounted over is taken along, empty: --one-file-system sees to that.
-    // A file that something is mounted over would be taken along with what covers it.
-    left_out.extend(foreign.iter().filter(|path| !root.join(path).is_dir()).cloned());
+    arguments.extend(["--anchored".into(), "--wildcards".into()]);
+    let mut left_out: Vec<String> =
+        STAGED.iter().chain(&RUNTIME_FILES).map(|name| name.to_string()).collect();
+    // What is mounted is left out, by name: a bind mount may be of the same file system. A directory that
+    // something is mounted over stays, empty.
+    left_out.extend(foreign.iter().map(|path| {
+        let pattern = literal(&path.to_string_lossy());
+        if root.join(path).is_dir() {
+            pattern + "/*"
+        } else {
+            pattern
+        }
+    }));
     left_out.sort();
     left_out.dedup();
-    arguments.extend(left_out.iter().map(|path| format!("--exclude=./{}", path.display())));
+    arguments.extend(left_out.iter().map(|path| format!("--exclude=./{path}")));
     arguments.extend(["--directory".into(), root.to_string_lossy().into_owned(), ".".into()]);
     arguments
+}
+
+/// A pattern that matches just this text.
+fn literal(text: &str) -> String {
+    let special = |character| matches!(character, '*' | '?' | '[' | '\\');
+    text.chars()
+        .flat_map(|character| special(character).then_some('\\').into_iter().chain([character]))
+        .collect()
 }
 
 /// A program of the tools, run through their own loader.
@@ -223,10 +245,12 @@ fn image_environment(mut env: BTreeMap<String, String>) -> BTreeMap<String, Stri
         env.keys().filter_map(|name| name.strip_suffix("_SERVICE_HOST")).map(String::from).collect();
     env.retain(|name, _| {
         let of_service = |service: &String| {
-            name.strip_prefix(service.as_str())
-                .is_some_and(|rest| rest.starts_with("_SERVICE_") || rest == "_PORT" || rest.starts_with("_PORT_"))
+            name.strip_prefix(service.as_str()).is_some_and(|rest| {
+                rest.starts_with("_SERVICE_") || rest == "_PORT" || rest.starts_with("_PORT_")
+            })
         };
-        !["HOSTNAME", "HOME", "PWD", "SHLVL", "TERM", "_"].contains(&name.as_str()) && !services.iter().any(of_service)
+        !["HOSTNAME", "HOME", "PWD", "SHLVL", "TERM", "_"].contains(&name.as_str())
+            && !services.iter().any(of_service)
     });
     env
 }
@@ -291,11 +315,17 @@ mod tests {
         let arguments = tar_arguments(root.path(), &foreign, Path::new("/stage"));
         assert!(arguments.contains(&"--exclude=./var/file".to_string()));
         assert!(!arguments.contains(&"--exclude=./var/data".to_string()));
+        assert!(arguments.contains(&"--exclude=./var/data/*".to_string()));
         for name in ["etc/hosts", "etc/resolv.conf", "proc", "dbbench"] {
             assert!(arguments.contains(&format!("--exclude=./{name}")), "{name}");
         }
         let position = |word: &str| arguments.iter().position(|argument| argument == word).unwrap();
         assert!(position("./dbbench") < position("--exclude=./dbbench"));
+    }
+
+    #[test]
+    fn names_are_no_patterns() {
+        assert_eq!(literal("a*[b]\\c"), "a\\*\\[b]\\\\c");
     }
 
     #[test]

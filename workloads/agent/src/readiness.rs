@@ -30,20 +30,16 @@ fn postgresql(address: SocketAddr) -> Result<(), String> {
     let mut head = [0; 5];
     stream.read_exact(&mut head).map_err(refused)?;
     let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
-    match head[0] {
-        b'R' => Ok(()),
-        b'E' if (4..64 * 1024).contains(&length) => {
-            let mut body = vec![0; length - 4];
-            stream.read_exact(&mut body).map_err(refused)?;
-            match error_field(&body, b'C').as_deref() {
-                Some(CANNOT_CONNECT_NOW) => {
-                    Err(error_field(&body, b'M').unwrap_or_else(|| "the server is starting".into()))
-                }
-                _ => Ok(()),
-            }
-        }
-        other => Err(format!("{address}: not PostgreSQL (answered with byte {other:#04x})")),
+    if !matches!(head[0], b'R' | b'E') || !(4..64 * 1024).contains(&length) {
+        return Err(format!("{address}: not PostgreSQL (answered with byte {:#04x})", head[0]));
     }
+    // Read to its end: closing with something unread resets the connection, which the server would log.
+    let mut body = vec![0; length - 4];
+    stream.read_exact(&mut body).map_err(refused)?;
+    if head[0] == b'E' && error_field(&body, b'C').as_deref() == Some(CANNOT_CONNECT_NOW) {
+        return Err(error_field(&body, b'M').unwrap_or_else(|| "the server is starting".into()));
+    }
+    Ok(())
 }
 
 fn startup_packet(user: &str) -> Vec<u8> {

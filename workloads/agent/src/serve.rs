@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::cli::failed;
 use crate::config::AgentConfig;
 use crate::http;
+use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::supervisor::{supervise, Program, Signals};
 
@@ -28,13 +29,22 @@ fn serve(config: &AgentConfig) -> Result<u8, String> {
     http::start(Scope::Container, config)?;
     let mut env: BTreeMap<String, String> = std::env::vars().collect();
     env.extend(config.env.clone());
-    let program =
-        Program { command: &config.command, env: &env, directory: None, identity: None, nofile: None };
+    let program = Program {
+        command: &config.command,
+        env: &env,
+        directory: None,
+        identity: None,
+        limits: &Limits::new(),
+    };
     let main = program.start()?;
     let grace = Duration::from_secs(config.stop_grace_seconds);
     let ended = supervise(&signals, main, config.stop_signal_number()?, grace, &[])?;
     if ended.killed {
-        eprintln!("dbbench-agent: killed the database: it had not ended {} s after {}", grace.as_secs(), config.stop_signal);
+        eprintln!(
+            "dbbench-agent: killed the database: it had not ended {} s after {}",
+            grace.as_secs(),
+            config.stop_signal
+        );
     } else if !ended.requested {
         let _ = failed(0, &format!("the database ended by itself with exit code {}", ended.code));
     }

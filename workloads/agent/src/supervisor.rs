@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use nix::sys::resource::{setrlimit, Resource};
 use nix::sys::signal::{kill, SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::Pid;
+
+use crate::limits::{self, Limits};
 
 /// Signals that ask PID 1 to stop the database in order.
 const STOP: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGPWR];
@@ -64,8 +65,8 @@ pub struct Program<'a> {
     pub directory: Option<&'a Path>,
     /// None leaves the identity as it is.
     pub identity: Option<Identity>,
-    /// Open files, soft and hard; None leaves the limit as it is.
-    pub nofile: Option<u64>,
+    /// Limits that are not named stay as they are.
+    pub limits: &'a Limits,
 }
 
 impl Program<'_> {
@@ -80,14 +81,12 @@ impl Program<'_> {
             command.current_dir(directory);
         }
         let identity = self.identity.clone();
-        let nofile = self.nofile;
+        let limits = limits::prepared(self.limits);
         // SAFETY: between fork and exec only system calls are made, on data allocated before.
         unsafe {
             command.pre_exec(move || {
                 SigSet::empty().thread_set_mask()?;
-                if let Some(limit) = nofile {
-                    setrlimit(Resource::RLIMIT_NOFILE, limit, limit)?;
-                }
+                limits::set(&limits)?;
                 if let Some(identity) = &identity {
                     nix::unistd::setsid()?;
                     let groups = &identity.groups;
@@ -98,7 +97,8 @@ impl Program<'_> {
                 Ok(())
             });
         }
-        let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+        let child =
+            command.spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         Ok(Pid::from_raw(child.id() as i32))
     }
 }
@@ -210,7 +210,9 @@ fn reap(main: Pid) -> Option<i32> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(process, status)) if process == main => code = Some(status),
-            Ok(WaitStatus::Signaled(process, signal, _)) if process == main => code = Some(128 + signal as i32),
+            Ok(WaitStatus::Signaled(process, signal, _)) if process == main => {
+                code = Some(128 + signal as i32)
+            }
             Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return code,
             Ok(_) | Err(Errno::EINTR) => {}
             Err(_) => return code,
@@ -238,7 +240,8 @@ mod tests {
     fn a_missing_program_is_named() {
         let env = BTreeMap::from([("PATH".to_string(), "/nowhere".to_string())]);
         let command = ["gopher".to_string()];
-        let program = Program { command: &command, env: &env, directory: None, identity: None, nofile: None };
+        let program =
+            Program { command: &command, env: &env, directory: None, identity: None, limits: &Limits::new() };
         assert!(program.start().unwrap_err().contains("\"gopher\" is not in PATH (/nowhere)"));
     }
 }

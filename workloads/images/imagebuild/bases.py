@@ -8,7 +8,22 @@ from . import apt
 from .tools import CACHE, TIMESTAMP, BuildError, buildah, progress, run, start_log
 
 # What the public slim images leave out as well.
-LEFT_OUT = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*"]
+LEFT_OUT = ["doc", "man", "info", "locale", "lintian"]
+LOGS = ["/var/log/apt", "/var/log/dpkg.log", "/var/log/alternatives.log", "/var/cache/ldconfig/*"]
+OPTIONS = [
+    "--mode=root",
+    "--variant=minbase",
+    "--format=tar",
+    *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in LEFT_OUT),
+    "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+    # Mirrors and apt settings belong to this machine: a build gets them through mounts.
+    '--customize-hook=rm -f "$1"/etc/apt/sources.list "$1"/etc/apt/apt.conf.d/99mmdebstrap',
+    '--customize-hook=: > "$1"/etc/apt/sources.list',
+    *(f'--customize-hook=rm -rf "$1"{name}' for name in LOGS),
+    '--customize-hook=: > "$1"/etc/hostname; : > "$1"/etc/resolv.conf',
+]
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SETTINGS = ["--cmd", "bash", "--env", f"PATH={PATH}"]
 
 
 def release(base: str) -> str:
@@ -33,14 +48,15 @@ def identity(base: str) -> str:
 def ensure(base: str, *, refresh: bool) -> None:
     """Make the base image if it is missing or outdated."""
     number = release(base)
-    recipe = hashlib.sha256(Path(__file__).read_bytes() + number.encode()).hexdigest()
+    recipe = hashlib.sha256(repr((number, TIMESTAMP, OPTIONS, SETTINGS)).encode()).hexdigest()
     stamp = _stamp(base)
     if not refresh and stamp.exists() and stamp.read_text() == recipe:
         try:
             buildah("bases", "inspect", "--type", "image", local_name(base))
-            return
         except BuildError:
             progress(base, "no longer in the storage: making it again")
+        else:
+            return
     log = f"base-{number}"
     start_log(log)
     progress(base, "making it from Debian packages")
@@ -48,24 +64,13 @@ def ensure(base: str, *, refresh: bool) -> None:
     settings = CACHE / "apt" / f"base-{number}.conf"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(apt.configuration())
-    command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--format=tar", f"--aptopt={settings}"]
-    command += [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
-    command += [
-        "--dpkgopt=path-include=/usr/share/doc/*/copyright",
-        # Mirrors and apt settings belong to this machine: a build gets them through mounts.
-        '--customize-hook=rm -f "$1"/etc/apt/sources.list "$1"/etc/apt/apt.conf.d/99mmdebstrap',
-        '--customize-hook=: > "$1"/etc/apt/sources.list',
-        '--customize-hook=rm -rf "$1"/var/log/apt "$1"/var/log/dpkg.log "$1"/var/log/alternatives.log "$1"/var/cache/ldconfig/*',
-        '--customize-hook=: > "$1"/etc/hostname; : > "$1"/etc/resolv.conf',
-        apt.CODENAMES[number],
-        str(archive),
-        "-",
-    ]
-    run(log, command, stdin=apt.sources(number))
+    command = ["mmdebstrap", f"--aptopt={settings}", *OPTIONS, apt.CODENAMES[number], str(archive)]
+    run(log, [*command, "-"], stdin=apt.sources(number))
     container = buildah(log, "from", "scratch").strip()
     buildah(log, "add", "--quiet", container, str(archive), "/")
-    buildah(log, "config", "--cmd", "bash", "--env", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", container)
-    buildah(log, "commit", "--quiet", "--rm", "--timestamp", TIMESTAMP, container, local_name(base))
+    buildah(log, "config", *SETTINGS, container)
+    commit = ["commit", "--quiet", "--rm", "--timestamp", TIMESTAMP]
+    buildah(log, *commit, container, local_name(base))
     archive.unlink()
     stamp.write_text(recipe)
 

@@ -1,7 +1,6 @@
 """Images: what their Containerfiles read, whether they are up to date, and how they are built."""
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -9,14 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import apt, bases
-from .tools import IMAGES, OUTPUT, ROOT, TIMESTAMP, buildah, start_log, CACHE, BuildError
+from .tools import CACHE, IMAGES, OUTPUT, ROOT, TIMESTAMP, BuildError, buildah, start_log
 
-LEFT_OUT = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache"}
+LEFT_OUT = {
+    "__pycache__",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    ".hypothesis",
+    ".import_linter_cache",
+}
 
 
 @dataclass(frozen=True)
 class Image:
-    """One image, as its Containerfile describes it. Paths in it are relative to the project's root."""
+    """One image, as its Containerfile describes it. Its paths begin at the project's root."""
 
     name: str
     version: str
@@ -50,18 +56,30 @@ class Image:
         digest = hashlib.sha256(f"{self.reference} {self.base} {TIMESTAMP}\n".encode())
         if self.base:
             digest.update(bases.identity(self.base).encode())
-        own = [path for path in (self.containerfile, *self.containerfile.parent.rglob("*")) if path.is_file()]
-        copied = [path for source in self.sources for found in ROOT.glob(source) for path in _files(found)]
+        own = [
+            path
+            for path in (self.containerfile, *self.containerfile.parent.rglob("*"))
+            if path.is_file()
+        ]
+        copied = [
+            path for source in self.sources for found in ROOT.glob(source) for path in _files(found)
+        ]
         for path in sorted({*own, *copied}):
             if LEFT_OUT.isdisjoint(path.parts):
                 mode = path.lstat().st_mode & 0o777
                 digest.update(f"{path.relative_to(ROOT)} {mode:o}\n".encode())
-                digest.update(os.readlink(path).encode() if path.is_symlink() else path.read_bytes())
+                digest.update(
+                    str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+                )
         return digest.hexdigest()
 
     def is_current(self) -> bool:
         """Tell whether the archive was built from exactly the present inputs."""
-        return self.archive.exists() and self.stamp.exists() and self.stamp.read_text() == self.fingerprint()
+        return (
+            self.archive.exists()
+            and self.stamp.exists()
+            and self.stamp.read_text() == self.fingerprint()
+        )
 
 
 def described() -> dict[str, Image]:
@@ -76,7 +94,9 @@ def parse(name: str, text: str) -> Image:
     """Read from a Containerfile what the build has to know of it."""
     text = text.replace("\\\n", " ")
     base = re.search(r"^ARG BASE=(\S+)$", text, re.MULTILINE)
-    version = re.search(r"^LABEL .*\borg\.opencontainers\.image\.version=\"?([\w.-]+)", text, re.MULTILINE)
+    version = re.search(
+        r"^LABEL .*\borg\.opencontainers\.image\.version=\"?([\w.-]+)", text, re.MULTILINE
+    )
     if not version:
         raise BuildError(f"{name}/Containerfile has no label org.opencontainers.image.version")
     sources: list[str] = []
@@ -93,20 +113,37 @@ def build(image: Image) -> int:
     fingerprint = image.fingerprint()
     image.stamp.unlink(missing_ok=True)
     context = _context(image)
-    options = ["--quiet", "--format", "oci", "--layers=false", "--timestamp", TIMESTAMP, "--pull-never"]
+    options = [
+        "--quiet",
+        "--format",
+        "oci",
+        "--layers=false",
+        "--timestamp",
+        TIMESTAMP,
+        "--pull-never",
+    ]
     if image.base:
         options += ["--build-arg", f"BASE={bases.local_name(image.base)}"]
         for mount in [*apt.mounts(bases.release(image.base)), *_pip_mounts()]:
             options += ["--volume", mount]
     try:
         buildah(
-            image.name, "bud", *options, "--tag", image.reference, "--file", str(image.containerfile), str(context)
+            image.name,
+            "bud",
+            *options,
+            "--tag",
+            image.reference,
+            "--file",
+            str(image.containerfile),
+            str(context),
         )
     finally:
         shutil.rmtree(context)
     partial = image.archive.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    buildah(image.name, "push", "--quiet", image.reference, f"oci-archive:{partial}:{image.reference}")
+    buildah(
+        image.name, "push", "--quiet", image.reference, f"oci-archive:{partial}:{image.reference}"
+    )
     partial.rename(image.archive)
     image.stamp.write_text(fingerprint)
     buildah(image.name, "rmi", "--prune", "--force")
@@ -114,7 +151,7 @@ def build(image: Image) -> int:
 
 
 def _context(image: Image) -> Path:
-    """Lay out a folder with just what the image copies: caches beside the sources stay out of it."""
+    """Lay out a folder with just what the image copies, without caches beside the sources."""
     context = CACHE / "context" / image.name
     shutil.rmtree(context, ignore_errors=True)
     context.mkdir(parents=True)
@@ -123,7 +160,12 @@ def _context(image: Image) -> Path:
             target = context / found.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             if found.is_dir():
-                shutil.copytree(found, target, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT, "*.egg-info"))
+                shutil.copytree(
+                    found,
+                    target,
+                    symlinks=True,
+                    ignore=shutil.ignore_patterns(*LEFT_OUT, "*.egg-info"),
+                )
             else:
                 shutil.copy2(found, target)
     return context
@@ -134,16 +176,28 @@ def _files(path: Path) -> list[Path]:
 
 
 def _pip_mounts() -> list[str]:
-    """Return mounts of this machine's pip settings, so that an index or a folder of wheels set here is used."""
+    """Return mounts of this machine's pip settings: an index or a folder of wheels is used."""
     if not shutil.which("pip"):
         return []
-    listed = subprocess.run(["pip", "config", "list"], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["pip", "config", "list"], capture_output=True, text=True, check=False
+    ).stdout
     settings, mounts = ["[global]"], []
     for line in listed.splitlines():
         key, _, value = line.partition("=")
         value = value.strip("'\"")
         option = key.removeprefix(":env:.").removeprefix("global.")
-        if option in {"index-url", "extra-index-url", "trusted-host", "proxy", "cert", "find-links", "timeout"}:
+        if option in {
+            "index-url",
+            "extra-index-url",
+            "trusted-host",
+            "proxy",
+            "cert",
+            "find-links",
+            "timeout",
+        }:
+            # The one certificate file that a build sees is this machine's own.
+            value = apt.MOUNTED_AUTHORITIES if option == "cert" else value
             settings.append(f"{option} = {value}")
         if option == "find-links" and Path(value).is_dir():
             mounts.append(f"{value}:{value}:ro")

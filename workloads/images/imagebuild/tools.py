@@ -44,7 +44,7 @@ def only_build() -> Iterator[None]:
     """Hold the lock that keeps two builds of this tree apart."""
     CACHE.mkdir(parents=True, exist_ok=True)
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / "lock", "w") as lock:
+    with (CACHE / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -59,30 +59,46 @@ def install_packages() -> None:
     if not missing:
         return
     if not shutil.which("apt-get"):
-        raise BuildError(f"these programs are missing, and there is no apt-get: {', '.join(missing)}")
+        raise BuildError(
+            f"these programs are missing, and there is no apt-get: {', '.join(missing)}"
+        )
     progress("packages", f"installing {' '.join(missing)}")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     wait = ["-o", "DPkg::Lock::Timeout=600"]
     run("packages", ["apt-get", *wait, "update", "-qq"], env=environment)
-    run("packages", ["apt-get", *wait, "install", "-y", "-qq", "--no-install-recommends", *missing], env=environment)
+    run(
+        "packages",
+        ["apt-get", *wait, "install", "-y", "-qq", "--no-install-recommends", *missing],
+        env=environment,
+    )
 
 
-def run(log: str, command: list[str], *, stdin: str | None = None, env: dict[str, str] | None = None) -> str:
+def run(
+    log: str, command: list[str], *, stdin: str | None = None, env: dict[str, str] | None = None
+) -> str:
     """Run a command, keep what it says in the log of that name, and return its standard output."""
     path = CACHE / "logs" / f"{log.replace('/', '-').replace(':', '-')}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a") as errors:
+    with path.open("a") as errors:
         errors.write(f"+ {' '.join(command)}\n")
         errors.flush()
         done = subprocess.run(
-            command, input=stdin, stdout=subprocess.PIPE, stderr=errors, text=True, env=env, check=False
+            command,
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=env,
+            check=False,
         )
         errors.write(done.stdout)
     if done.returncode:
         tail = path.read_text(errors="replace").splitlines()[-25:]
         with _printing:
             print("\n".join(tail), file=sys.stderr)
-        raise BuildError(f"{command[0]} ended with {done.returncode}; log: {path.relative_to(ROOT)}")
+        raise BuildError(
+            f"{command[0]} ended with {done.returncode}; log: {path.relative_to(ROOT)}"
+        )
     return done.stdout
 
 

@@ -11,8 +11,15 @@ const V1_NO_LIMIT: u64 = 1 << 62;
 /// The cgroup of this process. The controllers of version 1 may be in different hierarchies.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Cgroup {
-    V1 { cpu: Option<PathBuf>, cpuacct: Option<PathBuf>, memory: Option<PathBuf>, blkio: Option<PathBuf> },
-    V2 { directory: PathBuf },
+    V1 {
+        cpu: Option<PathBuf>,
+        cpuacct: Option<PathBuf>,
+        memory: Option<PathBuf>,
+        blkio: Option<PathBuf>,
+    },
+    V2 {
+        directory: PathBuf,
+    },
     /// No cgroup file system is mounted here.
     Unknown,
 }
@@ -55,9 +62,8 @@ impl Cgroup {
     /// Bytes of memory that the cgroup may use; None without a limit.
     pub fn memory_limit(&self) -> Option<u64> {
         match self {
-            Self::V1 { memory, .. } => {
-                keyed(&read(memory, "memory.stat"), "hierarchical_memory_limit").filter(|limit| *limit < V1_NO_LIMIT)
-            }
+            Self::V1 { memory, .. } => keyed(&read(memory, "memory.stat"), "hierarchical_memory_limit")
+                .filter(|limit| *limit < V1_NO_LIMIT),
             Self::V2 { directory } => number(&std::fs::read_to_string(directory.join("memory.max")).ok()?),
             Self::Unknown => None,
         }
@@ -110,7 +116,9 @@ impl Cgroup {
             }
             Self::V2 { directory } => {
                 // `254:0 rbytes=1 wbytes=2 rios=...`; the file is empty before the first transfer.
-                let Ok(text) = std::fs::read_to_string(directory.join("io.stat")) else { return Io::default() };
+                let Ok(text) = std::fs::read_to_string(directory.join("io.stat")) else {
+                    return Io::default();
+                };
                 let sum = |key: &str| {
                     let words = text.split_whitespace();
                     Some(words.filter_map(|word| word.strip_prefix(key)?.parse::<u64>().ok()).sum())
@@ -216,7 +224,11 @@ mod tests {
             "nr_periods 10\nnr_throttled 4\nthrottled_time 1500000000\n",
         );
         write(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "5000\n");
-        write(root, "sys/fs/cgroup/memory/memory.stat", "cache 1\nhierarchical_memory_limit 8192\ntotal_cache 3000\n");
+        write(
+            root,
+            "sys/fs/cgroup/memory/memory.stat",
+            "cache 1\nhierarchical_memory_limit 8192\ntotal_cache 3000\n",
+        );
         write(
             root,
             "sys/fs/cgroup/blkio/blkio.throttle.io_service_bytes_recursive",

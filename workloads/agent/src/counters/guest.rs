@@ -40,7 +40,8 @@ pub fn io(root: &Path) -> Io {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let Some(name) = fields.get(2) else { continue };
         let device = root.join("sys/block").join(name);
-        if ["loop", "ram", "zram", "sr", "dm-"].iter().any(|kind| name.starts_with(kind)) || !device.exists() {
+        if ["loop", "ram", "zram", "sr", "dm-"].iter().any(|kind| name.starts_with(kind)) || !device.exists()
+        {
             continue;
         }
         let bytes = |field: usize| fields.get(field)?.parse::<u64>().ok().map(|sectors| sectors * SECTOR);

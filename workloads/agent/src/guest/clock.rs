@@ -31,7 +31,8 @@ pub struct PoolInfo {
     bytes: [u8; 64],
 }
 
-nix::ioctl_write_ptr!(add_entropy, b'R', 0x03, PoolInfo);
+// Its number was made with the size of the two integers alone.
+nix::ioctl_write_ptr_bad!(add_entropy, nix::request_code_write!(b'R', 0x03, 2 * size_of::<i32>()), PoolInfo);
 
 /// Sets the clock from the real-time clock where the kernel has not done so. Without one the clock stays:
 /// a database runs with a wrong date, and the host's times are used for measuring anyway.
@@ -65,12 +66,13 @@ fn seconds_since_1970(time: &RtcTime) -> i64 {
 /// Feeds the kernel from the host's random numbers, so that nothing waits for them.
 pub fn seed_entropy() {
     let mut pool = PoolInfo { entropy_bits: 512, size: 64, bytes: [0; 64] };
-    let seeded = File::open("/dev/hwrng").and_then(|mut device| device.read_exact(&mut pool.bytes)).and_then(|()| {
-        let random = OpenOptions::new().write(true).open("/dev/random")?;
-        // SAFETY: the kernel reads a structure of this layout.
-        unsafe { add_entropy(random.as_raw_fd(), &pool) }?;
-        Ok(())
-    });
+    let seeded =
+        File::open("/dev/hwrng").and_then(|mut device| device.read_exact(&mut pool.bytes)).and_then(|()| {
+            let random = OpenOptions::new().write(true).open("/dev/random")?;
+            // SAFETY: the kernel reads a structure of this layout.
+            unsafe { add_entropy(random.as_raw_fd(), &pool) }?;
+            Ok(())
+        });
     if let Err(error) = seeded {
         say(&format!("no random numbers from the host: {error}"));
     }

@@ -16,7 +16,8 @@ pub fn open_console() -> Result<(), String> {
     let console = OpenOptions::new().read(true).write(true).open("/dev/console").map_err(failed)?;
     for standard in 0..3 {
         // SAFETY: replaces a standard stream by another open file.
-        Errno::result(unsafe { libc::dup2(console.as_raw_fd(), standard) }).map_err(|error| failed(error.into()))?;
+        Errno::result(unsafe { libc::dup2(console.as_raw_fd(), standard) })
+            .map_err(|error| failed(error.into()))?;
     }
     if console.as_raw_fd() < 3 {
         std::mem::forget(console);
@@ -29,7 +30,8 @@ pub fn open_console() -> Result<(), String> {
 /// A module without its hardware (virtio over MMIO in a PC) is no failure; one that the kernel refuses is.
 pub fn load_modules(directory: &Path) -> Result<(), String> {
     let order = directory.join("order");
-    let names = fs::read_to_string(&order).map_err(|error| format!("cannot read {}: {error}", order.display()))?;
+    let names =
+        fs::read_to_string(&order).map_err(|error| format!("cannot read {}: {error}", order.display()))?;
     for name in names.lines() {
         let failed = |error: Errno| format!("cannot load module {name}: {error}");
         let file = File::open(directory.join(name)).map_err(|error| format!("module {name}: {error}"))?;
@@ -68,8 +70,9 @@ pub fn power_buttons() -> Vec<File> {
 
 fn find_power_buttons(class: &Path) -> Vec<String> {
     let entries = fs::read_dir(class).into_iter().flatten().flatten();
-    let is_button =
-        |path: PathBuf| fs::read_to_string(path.join("device/name")).is_ok_and(|name| name.trim() == "Power Button");
+    let is_button = |path: PathBuf| {
+        fs::read_to_string(path.join("device/name")).is_ok_and(|name| name.trim() == "Power Button")
+    };
     let mut found: Vec<String> = entries
         .filter(|entry| is_button(entry.path()))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())

@@ -58,7 +58,8 @@ impl Client {
             let Some(offer) = self.ask(&discover, &[MessageType::Offer])? else { continue };
             let mut request = self.message(transaction, MessageType::Request);
             request.opts_mut().insert(DhcpOption::RequestedIpAddress(offer.yiaddr()));
-            if let Some(DhcpOption::ServerIdentifier(server)) = offer.opts().get(OptionCode::ServerIdentifier) {
+            if let Some(DhcpOption::ServerIdentifier(server)) = offer.opts().get(OptionCode::ServerIdentifier)
+            {
                 request.opts_mut().insert(DhcpOption::ServerIdentifier(*server));
             }
             let Some(answer) = self.ask(&request, &[MessageType::Ack, MessageType::Nak])? else { continue };
@@ -127,7 +128,8 @@ impl Client {
 
 /// Different for each guest on a network, and not secret.
 fn first_transaction(hardware: [u8; 6]) -> u32 {
-    u32::from_be_bytes([hardware[2], hardware[3], hardware[4], hardware[5]]) ^ std::process::id().rotate_left(16)
+    u32::from_be_bytes([hardware[2], hardware[3], hardware[4], hardware[5]])
+        ^ std::process::id().rotate_left(16)
 }
 
 /// Reads an acknowledgement; None for a refusal.
@@ -156,7 +158,9 @@ fn read_lease(answer: &Message) -> Option<Lease> {
         _ => Vec::new(),
     };
     let search = match (options.get(OptionCode::DomainSearch), options.get(OptionCode::DomainName)) {
-        (Some(DhcpOption::DomainSearch(names)), _) => names.iter().map(|name| plain(&name.to_string())).collect(),
+        (Some(DhcpOption::DomainSearch(names)), _) => {
+            names.iter().map(|name| plain(&name.to_string())).collect()
+        }
         (_, Some(DhcpOption::DomainName(name))) => vec![plain(name)],
         _ => Vec::new(),
     };

@@ -90,7 +90,8 @@ pub fn mount_data(device: &Path, point: &Path, user: Option<User>) -> Result<(),
     mount(Some(device), point, Some("ext4"), MsFlags::MS_RELATIME, None::<&str>)
         .map_err(|error| format!("cannot mount the data disk: {error}"))?;
     if let Some(user) = user {
-        chown(point, Some(user.uid), Some(user.gid)).map_err(|error| format!("cannot chown the data disk: {error}"))?;
+        chown(point, Some(user.uid), Some(user.gid))
+            .map_err(|error| format!("cannot chown the data disk: {error}"))?;
     }
     Ok(())
 }
@@ -99,8 +100,9 @@ pub fn mount_data(device: &Path, point: &Path, user: Option<User>) -> Result<(),
 pub fn mount_iso(device: &Path, point: &Path) -> Result<(), String> {
     make_directory(point)?;
     let flags = MsFlags::MS_RDONLY | MsFlags::MS_NODEV | MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
-    mount(Some(device), point, Some("iso9660"), flags, None::<&str>)
-        .map_err(|error| format!("cannot mount {} as ISO 9660 at {}: {error}", device.display(), point.display()))
+    mount(Some(device), point, Some("iso9660"), flags, None::<&str>).map_err(|error| {
+        format!("cannot mount {} as ISO 9660 at {}: {error}", device.display(), point.display())
+    })
 }
 
 /// Makes a directory where the image has none.
@@ -115,7 +117,9 @@ mod tests {
     #[test]
     fn only_virtio_disks_with_a_serial_are_known() {
         let block = tempfile::tempdir().unwrap();
-        for (name, serial) in [("vda", Some("root\n")), ("vdb", Some("")), ("sr0", Some("config")), ("vdc", None)] {
+        for (name, serial) in
+            [("vda", Some("root\n")), ("vdb", Some("")), ("sr0", Some("config")), ("vdc", None)]
+        {
             fs::create_dir(block.path().join(name)).unwrap();
             if let Some(serial) = serial {
                 fs::write(block.path().join(name).join("serial"), serial).unwrap();

@@ -84,8 +84,9 @@ fn run() -> Result<(), String> {
         env: &env,
         directory: Some(&image.working_directory),
         identity,
-        nofile: Some(config.limits.nofile),
+        limits: &image.limits,
     };
+    root::allow_open_files(&image.limits);
     let main = program.start()?;
     say(&format!("started {}", config.command.join(" ")));
 
@@ -135,7 +136,8 @@ fn identity(config: &AgentConfig) -> Result<Option<Identity>, String> {
 
 fn image_environment() -> Result<ImageEnvironment, String> {
     let path = PathBuf::from("/").join(IMAGE_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -169,6 +171,7 @@ mod tests {
                 .map(|(name, value)| (name.to_string(), value.to_string()))
                 .into(),
             working_directory: "/".into(),
+            ..ImageEnvironment::default()
         };
         let config = AgentConfig {
             env: BTreeMap::from([("PGDATA".to_string(), "/dbbench/data/pgdata".to_string())]),

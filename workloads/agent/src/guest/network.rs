@@ -42,7 +42,10 @@ pub fn keep_lease(mut lease: Lease) {
             pause = match client.renew(&lease) {
                 Some(renewed) => {
                     if renewed.address != lease.address {
-                        say(&format!("the DHCP server wants to move {} to {}", lease.address, renewed.address));
+                        say(&format!(
+                            "the DHCP server wants to move {} to {}",
+                            lease.address, renewed.address
+                        ));
                     } else if renewed.resolv_conf() != lease.resolv_conf() {
                         let _ = root::write_file("/etc/resolv.conf", &renewed.resolv_conf());
                     }
@@ -82,8 +85,8 @@ fn cards(class: &Path) -> Vec<String> {
 fn client(interface: &str) -> Result<Client, String> {
     let failed = |error: std::io::Error| format!("DHCP on {interface}: {error}");
     let hardware = fs::read_to_string(format!("/sys/class/net/{interface}/address")).map_err(failed)?;
-    let hardware =
-        parse_hardware(&hardware).ok_or_else(|| format!("{interface} has the address {:?}", hardware.trim()))?;
+    let hardware = parse_hardware(&hardware)
+        .ok_or_else(|| format!("{interface} has the address {:?}", hardware.trim()))?;
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, CLIENT_PORT)).map_err(failed)?;
     socket.set_broadcast(true).map_err(failed)?;
     // Without an address there is no route: the interface has to be named.
@@ -92,7 +95,8 @@ fn client(interface: &str) -> Result<Client, String> {
 }
 
 fn parse_hardware(text: &str) -> Option<[u8; 6]> {
-    let bytes: Option<Vec<u8>> = text.trim().split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    let bytes: Option<Vec<u8>> =
+        text.trim().split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
     bytes?.try_into().ok()
 }
 
@@ -151,7 +155,13 @@ impl Control {
         }
     }
 
-    fn call(&self, call: libc::c_ulong, request: &mut libc::ifreq, what: &str, interface: &str) -> Result<(), String> {
+    fn call(
+        &self,
+        call: libc::c_ulong,
+        request: &mut libc::ifreq,
+        what: &str,
+        interface: &str,
+    ) -> Result<(), String> {
         // SAFETY: all of these calls take an ifreq.
         let done = unsafe { libc::ioctl(self.0.as_raw_fd(), call as _, request) };
         Errno::result(done).map(|_| ()).map_err(|error| format!("cannot {what} {interface}: {error}"))

@@ -9,6 +9,7 @@ use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use super::dhcp::Lease;
 use super::disks::{make_directory, mount_iso};
 use crate::config::User;
+use crate::limits::Limits;
 use crate::supervisor::Identity;
 
 /// Where the root disk is mounted until it becomes the root.
@@ -29,7 +30,8 @@ pub fn mount_kernel_file_systems() -> Result<(), String> {
 
 fn mount_new(kind: &str, point: &str, flags: MsFlags, data: Option<&str>) -> Result<(), String> {
     make_directory(Path::new(point))?;
-    mount(Some(kind), point, Some(kind), flags, data).map_err(|error| format!("cannot mount {point}: {error}"))
+    mount(Some(kind), point, Some(kind), flags, data)
+        .map_err(|error| format!("cannot mount {point}: {error}"))
 }
 
 /// Mounts the root disk.
@@ -79,14 +81,23 @@ pub fn enter() -> Result<(), String> {
     std::env::set_current_dir("/").map_err(|error| format!("cannot enter /: {error}"))?;
 
     let no_programs = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount_new("devpts", "/dev/pts", MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, Some("ptmxmode=0666,mode=0620,gid=5"))?;
-    mount_new("tmpfs", "/dev/shm", no_programs, Some("mode=1777"))?;
+    mount_new(
+        "devpts",
+        "/dev/pts",
+        MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+        Some("ptmxmode=0666,mode=0620,gid=5"),
+    )?;
+    // As much as there is memory: the pod's /dev/shm is bounded by its memory limit only.
+    mount_new("tmpfs", "/dev/shm", no_programs, Some("mode=1777,size=100%"))?;
     mount_new("mqueue", "/dev/mqueue", no_programs, None)?;
     // /run and /var/run stay the image's: it may have made directories for its sockets there.
     mount_new("tmpfs", "/tmp", MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777"))?;
-    for (link, target) in
-        [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"), ("stderr", "/proc/self/fd/2")]
-    {
+    for (link, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+    ] {
         let _ = std::os::unix::fs::symlink(target, Path::new("/dev").join(link));
     }
     // Also seen in containers; the database may look at it, nothing here depends on it.
@@ -132,7 +143,10 @@ pub fn write_network_files(hostname: &str, lease: &Lease) -> Result<(), String> 
 }
 
 fn hosts(hostname: &str, lease: &Lease) -> String {
-    format!("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n{}\t{hostname}\n", lease.address)
+    format!(
+        "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n{}\t{hostname}\n",
+        lease.address
+    )
 }
 
 /// Replaces a file; a link in its place may point anywhere.
@@ -142,6 +156,17 @@ pub fn write_file(path: &str, content: &str) -> Result<(), String> {
         make_directory(directory)?;
     }
     fs::write(path, content).map_err(|error| format!("cannot write {path}: {error}"))
+}
+
+/// Raises the kernel's own bound of open files where the node's was higher.
+pub fn allow_open_files(limits: &Limits) {
+    const BOUND: &str = "/proc/sys/fs/nr_open";
+    let bound = fs::read_to_string(BOUND).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    if let (Some(bound), Some((_, Some(hard)))) = (bound, limits.get("nofile")) {
+        if *hard > bound {
+            let _ = fs::write(BOUND, hard.to_string());
+        }
+    }
 }
 
 /// Lets the database's user open /dev/stdout and /dev/stderr, which are the console here.

@@ -121,8 +121,8 @@ fn default_grace() -> u64 {
 impl LauncherConfig {
     /// Reads and checks launcher.json. The error names the file and the field.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 

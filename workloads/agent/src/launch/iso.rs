@@ -9,7 +9,8 @@ use walkdir::WalkDir;
 
 /// Makes an image of `directory` with Rock Ridge names; only this user may read the image.
 pub fn make(directory: &Path, image: &Path, volume: &str) -> Result<(), String> {
-    let failed = |error: String| format!("cannot make {} from {}: {error}", image.display(), directory.display());
+    let failed =
+        |error: String| format!("cannot make {} from {}: {error}", image.display(), directory.display());
     let files = files(directory).map_err(failed)?;
     // Made readable for this user only before there is anything to read.
     let file = fs::File::create(image).map_err(|error| failed(error.to_string()))?;
@@ -71,7 +72,8 @@ mod tests {
         symlink("..2026_11_21", directory.path().join("..data")).unwrap();
         symlink("..data/agent.json", directory.path().join("agent.json")).unwrap();
         symlink("..data/sub", directory.path().join("sub")).unwrap();
-        let names: Vec<PathBuf> = files(directory.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<PathBuf> =
+            files(directory.path()).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, [PathBuf::from("agent.json"), PathBuf::from("sub/file")]);
     }
 

@@ -30,8 +30,8 @@ impl NetworkNames {
 
 /// The last `search` line counts (resolv.conf(5)).
 fn search_list(resolv: &str) -> Vec<String> {
-    let lines = resolv.lines().filter_map(|line| line.trim().strip_prefix("search"));
-    let last = lines.filter(|rest| rest.starts_with(char::is_whitespace)).last();
+    let mut lines = resolv.lines().filter_map(|line| line.trim().strip_prefix("search"));
+    let last = lines.rfind(|rest| rest.starts_with(char::is_whitespace));
     last.unwrap_or_default().split_whitespace().map(|name| name.trim_end_matches('.').to_string()).collect()
 }
 

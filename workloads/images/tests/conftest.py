@@ -1,0 +1,229 @@
+"""Images unpacked once, and a database made from them as a pod and as a guest."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import containers
+from containers import ROOT, Container, Image, Running
+
+PASSWORD = "not-a-secret"  # noqa: S105 - of a database that only this test reaches
+SETTINGS = "listen_addresses = '*'\nshared_buffers = 64MB\nlog_min_messages = log\n"
+AGENT = {
+    "version": 1,
+    "listen": "0.0.0.0:9590",
+    "command": [
+        "docker-entrypoint.sh",
+        "postgres",
+        "-c",
+        "config_file=/dbbench/config/postgresql.conf",
+    ],
+    "env": {
+        "PGDATA": "/dbbench/data/pgdata",
+        "POSTGRES_USER": "dbbench",
+        "POSTGRES_DB": "dbbench",
+        "POSTGRES_PASSWORD_FILE": "/dbbench/secret/password",
+    },
+    "user": {"uid": 999, "gid": 999},
+    "dataDirectory": "/dbbench/data",
+    "readiness": {"protocol": "PostgreSQL", "port": 5432},
+    "server": {"executable": "postgres"},
+    "stopSignal": "SIGINT",
+    "stopGraceSeconds": 60,
+}
+
+
+@dataclass
+class Images:
+    postgres: Image
+    launcher: Image
+    kernel: Image
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
+    """Return the images as workloads/images/build makes them; unchanged ones are not built again."""
+    if os.geteuid() != 0:
+        pytest.fail("these tests start containers: they need root")
+    binary = ROOT / ".state" / "bin" / "dbbench-driver"
+    assert binary.exists(), "run workloads/build first"
+    names = ["postgres", "launcher", "guest-kernel"]
+    subprocess.run([ROOT / "workloads" / "images" / "build", *names], check=True)
+    into = tmp_path_factory.mktemp("images")
+    return Images(*(containers.unpack(name, into) for name in names))
+
+
+@pytest.fixture(scope="session")
+def network():
+    """Return the name of a network namespace for everything in these tests."""
+    with containers.network(f"dbbench-images-{os.getpid()}") as name:
+        yield name
+
+
+class Bench:
+    """A directory with what a pod's volumes hold, and the containers that use it."""
+
+    def __init__(self, folder: Path, images: Images, network: str) -> None:
+        self.folder, self.images, self.network = folder, images, network
+        self.serial = 0
+        for volume in ("bin", "config", "data", "kernel", "root", "secret"):
+            (folder / volume).mkdir(parents=True)
+            # An emptyDir may be written by any user of the pod.
+            (folder / volume).chmod(0o777)
+        (folder / "secret" / "password").write_text(PASSWORD)
+        (folder / "config" / "postgresql.conf").write_text(SETTINGS)
+        self.configure({})
+
+    def configure(self, changes: dict) -> None:
+        """Write agent.json with some keys changed."""
+        (self.folder / "config" / "agent.json").write_text(json.dumps(AGENT | changes))
+
+    def volumes(self, *names: str) -> dict[str, Path]:
+        return {f"/dbbench/{name}": self.folder / name for name in names}
+
+    def bundle(self, kind: str) -> Path:
+        self.serial += 1
+        return self.folder / f"{kind}-{self.serial}"
+
+    def install(self) -> None:
+        """Fill /dbbench/bin and /dbbench/kernel, as init containers do."""
+        for image, binary, volume, sources in (
+            (self.images.launcher, "/usr/local/bin/dbbench-driver", "bin", ["/opt/guest-tools"]),
+            (self.images.kernel, "/dbbench-driver", "kernel", ["/boot/vmlinuz", "/boot/initrd"]),
+        ):
+            command = [binary, "agent", "install", "--to", f"/dbbench/{volume}"]
+            command += [word for source in sources for word in ("--from", source)]
+            container = Container(image, command, 107, 107, self.network, self.volumes(volume))
+            code, output = containers.run(container, self.bundle("install"))
+            assert code == 0, output
+
+    def pack(self, size: str = "2Gi") -> tuple[int, str]:
+        """Make the root disk inside the database's image."""
+        command = ["/dbbench/bin/dbbench-driver", "agent", "pack-root", "--size", size]
+        command += ["--tools", "/dbbench/bin/guest-tools", "--output", "/dbbench/root/disk.img"]
+        container = Container(
+            self.images.postgres,
+            command,
+            uid=0,
+            gid=107,
+            network=self.network,
+            mounts=self.volumes("bin", "root"),
+            capabilities=["CAP_DAC_OVERRIDE"],
+        )
+        return containers.run(container, self.bundle("pack"))
+
+    def guest(self, machine: str = "q35"):
+        """Run the guest, as uid 107 and without any capability."""
+        launcher = {
+            "version": 1,
+            "cpus": 1,
+            "memoryMiB": 512,
+            "machine": machine,
+            "accelerator": "TCG",
+            "kernel": "/dbbench/kernel/vmlinuz",
+            "initrd": "/dbbench/kernel/initrd",
+            "cmdline": "console=ttyS0 quiet net.ifnames=0 panic=-1",
+            "disks": [
+                {"serial": "root", "file": "/dbbench/root/disk.img"},
+                {"serial": "data", "file": "/dbbench/data/disk.img", "sizeBytes": 1 << 30},
+            ],
+            "isos": [
+                {"serial": "config", "directory": "/dbbench/config"},
+                {"serial": "secret", "directory": "/dbbench/secret"},
+            ],
+            "network": {"user": {"forward": [5432, 9590]}},
+            "scratch": "/run/dbbench",
+            "powerdownGraceSeconds": 90,
+        }
+        (self.folder / "bin" / "launcher.json").write_text(json.dumps(launcher))
+        container = Container(
+            self.images.launcher,
+            [
+                *self.images.launcher.entrypoint,
+                "agent",
+                "launch",
+                "--config",
+                "/dbbench/bin/launcher.json",
+            ],
+            uid=107,
+            gid=107,
+            network=self.network,
+            mounts=self.volumes("bin", "config", "data", "kernel", "root", "secret"),
+            memory=["/run"],
+        )
+        return containers.running(container, self.bundle("guest"))
+
+    def pod(self, uid: int = 999):
+        """Run the database's container with the agent as PID 1, without root and with a read-only root."""
+        container = Container(
+            self.images.postgres,
+            [
+                "/dbbench/bin/dbbench-driver",
+                "agent",
+                "serve",
+                "--config",
+                "/dbbench/config/agent.json",
+            ],
+            uid=uid,
+            gid=uid,
+            network=self.network,
+            mounts=self.volumes("bin", "config", "data", "secret"),
+            memory=["/var/run/postgresql", "/tmp"],  # noqa: S108 - in the container
+        )
+        return containers.running(container, self.bundle("pod"))
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Ask the agent; status 0 when it does not answer."""
+        url = f"http://127.0.0.1:9590{path}"
+        curl = ["curl", "--silent", "--max-time", "20", "--write-out", "\n%{http_code}", url]
+        asked = self.inside(curl)
+        body, _, status = asked.stdout.rpartition("\n")
+        return int(status or 0), body
+
+    def ready(self) -> bool:
+        return self.get("/readyz")[0] == 200
+
+    def wait_until_ready(self, started: Running) -> None:
+        containers.wait_until(self.ready, "the database is ready", started)
+
+    def sql(self, statement: str) -> str:
+        """Return what psql prints for a statement over TCP."""
+        psql = ["psql", "--no-psqlrc", "-qtA", "-v", "ON_ERROR_STOP=1", "-c", statement]
+        done = self.inside([*psql, "host=127.0.0.1 user=dbbench dbname=dbbench"])
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def shell(self, command: str) -> str:
+        """Return what a command beside the server prints: the server runs it."""
+        quoted = command.replace("'", "''")
+        return self.sql(
+            f"CREATE TEMP TABLE said (line text); COPY said FROM PROGRAM '{quoted}'; TABLE said"
+        )
+
+    def inside(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        """Run a client in the network of the containers, with the postgres image's own libraries."""
+        enter = ["nsenter", f"--net=/run/netns/{self.network}"]
+        if command[0] == "psql":
+            enter += ["chroot", str(self.images.postgres.root)]
+        environment = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/15/bin",
+            "PGPASSWORD": PASSWORD,
+        }
+        return subprocess.run(
+            [*enter, *command], capture_output=True, text=True, env=environment, check=False
+        )
+
+
+@pytest.fixture
+def bench(tmp_path: Path, images: Images, network: str) -> Bench:
+    """Return volumes with the agent installed."""
+    bench = Bench(tmp_path / "bench", images, network)
+    bench.install()
+    return bench
