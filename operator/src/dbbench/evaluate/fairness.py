@@ -50,9 +50,8 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
         return Finding(
             TRUE,
             "Equal",
-            "server binary, version, settings, data, CPUs and database user limits are equal; "
-            "kernel, root file system and memory visible to the database differ by nature of a "
-            "virtual machine",
+            "server binary, version, settings, data, number of CPUs, file system, limits and huge "
+            "pages are equal; kernel, clock source and page cache are a virtual machine's own",
         )
     listed = "; ".join(str(difference) for difference in found[:_MAX_LISTED])
     more = f"; and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
@@ -98,4 +97,5 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
         "number of CPUs": str(len(facts.get("cpusAllowed") or [])),
         "file system of the data": str(mount.get("fstype", "absent")),
         "open files limit": str(limits.get("nofile", "absent")),
+        "transparent huge pages": str(facts.get("transparentHugepages", "absent")),
     }
