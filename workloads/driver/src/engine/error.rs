@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Duplicate,
     /// A foreign key refused the row.
     ForeignKey,
+    /// A lock was not granted in time.
+    Locked,
     /// The statement ran into its time limit.
     Timeout,
     /// The disk or memory of the server is full.
@@ -62,6 +64,7 @@ impl From<EngineError> for Failure {
             ErrorKind::Authentication => (Exit::Unreachable, "AuthenticationFailed"),
             ErrorKind::Permission => (Exit::Unreachable, "PermissionDenied"),
             ErrorKind::ConnectionLost => (Exit::Unreachable, "DatabaseLost"),
+            ErrorKind::Locked => (Exit::Unreachable, "SchemaLocked"),
             ErrorKind::MissingObject => (Exit::Inconsistent, "SchemaMissing"),
             ErrorKind::OutOfSpace => (Exit::Invalid, "DatabaseOutOfSpace"),
             ErrorKind::Timeout => (Exit::Invalid, "StatementTimeout"),

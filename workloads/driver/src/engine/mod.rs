@@ -69,8 +69,9 @@ pub trait Session: Sized {
     /// Version and settings of the server.
     async fn server(&self) -> Result<Server, EngineError>;
 
-    /// Waits until no other session holds the schema for loading; held until the session ends.
-    async fn lock_schema(&self, schema: &str) -> Result<(), EngineError>;
+    /// Waits up to `patience` until no other session holds the schema for loading; held until the
+    /// session ends. [`ErrorKind::Locked`] when the time is over.
+    async fn lock_schema(&self, schema: &str, patience: std::time::Duration) -> Result<(), EngineError>;
 
     /// Creates the schema unless it exists; returns the names of the tables in it.
     async fn open_schema(&self, schema: &str, create: bool) -> Result<Vec<String>, EngineError>;

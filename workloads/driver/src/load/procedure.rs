@@ -1,13 +1,13 @@
 //! The steps of a load, the same for every workload and engine.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::dataset::{Dataset, Stage};
 use super::meta::{self, Meta, Record};
 use super::{digest, stream};
 use crate::cli::Invocation;
-use crate::engine::{quote_identifier, Engine, Session};
+use crate::engine::{quote_identifier, Engine, EngineError, ErrorKind, Session};
 use crate::failure::Failure;
 use crate::measure::{Phase, PhaseTimer, UsageStart};
 use crate::report::{Data, Document, Metric};
@@ -28,7 +28,7 @@ pub async fn load<E: Engine, D: Dataset>(
     session.limit_statements(None).await?;
     let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
     let mut document = invocation.document("load", parameters, session.server().await?);
-    session.lock_schema(&invocation.schema).await?;
+    session.lock_schema(&invocation.schema, invocation.patience).await.map_err(|error| held(invocation, error))?;
     if let Some(record) = clear(invocation, &session, dataset, replace).await? {
         fill(&mut document, record);
         document.target = observer.into_target();
@@ -45,6 +45,21 @@ pub async fn load<E: Engine, D: Dataset>(
     document.target = observer.into_target();
     session.close().await;
     Ok(document)
+}
+
+fn held<E: Engine>(invocation: &Invocation<E>, error: EngineError) -> Failure {
+    let locked = error.kind == ErrorKind::Locked;
+    let failure = Failure::from(error);
+    if !locked {
+        return failure;
+    }
+    let message = format!(
+        "another load of schema {} at {} is running and did not end within {} s",
+        quote_identifier(&invocation.schema),
+        invocation.engine.address(),
+        invocation.patience.as_secs_f64()
+    );
+    Failure { message, ..failure }
 }
 
 fn fill(document: &mut Document, record: Record) {
@@ -140,10 +155,8 @@ async fn write<E: Engine, D: Dataset>(
 
     let timer = PhaseTimer::start("settle");
     invocation.progress.begin("settle", dataset.tables().len() as u64, "tables");
-    for table in dataset.tables() {
-        session.settle_table(table.name).await?;
-        invocation.progress.advance(1);
-    }
+    let names: Vec<&str> = dataset.tables().iter().map(|table| table.name).collect();
+    side_by_side(invocation, &names, connections, async |session, table| session.settle_table(table).await).await?;
     session.settle_server().await?;
     let rows: BTreeMap<String, u64> = sent.rows.iter().map(|(name, rows)| ((*name).into(), *rows)).collect();
     for (table, expected, found) in meta::count_rows(session, &rows).await? {
@@ -176,29 +189,36 @@ async fn run_stage<E: Engine>(
     stage: &Stage,
     connections: usize,
 ) -> Result<(), Failure> {
-    if !stage.parallel || connections == 1 {
-        for statement in stage.statements {
-            session.script(statement).await?;
+    if stage.parallel {
+        let run = async |session: &E::Session, statement: &str| session.script(statement).await;
+        return side_by_side(invocation, stage.statements, connections, run).await;
+    }
+    for statement in stage.statements {
+        session.script(statement).await?;
+        invocation.progress.advance(1);
+    }
+    Ok(())
+}
+
+/// Does something for each item on several connections, all driven from this thread: the work is the server's.
+async fn side_by_side<E: Engine>(
+    invocation: &Invocation<E>,
+    items: &[&str],
+    connections: usize,
+    work: impl AsyncFn(&E::Session, &str) -> Result<(), EngineError>,
+) -> Result<(), Failure> {
+    let queue = RefCell::new(items.iter());
+    let workers = (0..connections.min(items.len())).map(|_| async {
+        let session = invocation.engine.connect().await?;
+        session.limit_statements(None).await?;
+        loop {
+            let next = queue.borrow_mut().next();
+            let Some(item) = next else { break };
+            work(&session, item).await?;
             invocation.progress.advance(1);
         }
-        return Ok(());
-    }
-    // All connections are driven from this one thread: the work is the server's.
-    let queue = Arc::new(std::sync::Mutex::new(stage.statements.iter()));
-    let workers = (0..connections.min(stage.statements.len())).map(|_| {
-        let queue = queue.clone();
-        async move {
-            let session = invocation.engine.connect().await?;
-            session.limit_statements(None).await?;
-            loop {
-                let next = queue.lock().expect("no holder of this lock panics").next();
-                let Some(statement) = next else { break };
-                session.script(statement).await?;
-                invocation.progress.advance(1);
-            }
-            session.close().await;
-            Ok::<(), Failure>(())
-        }
+        session.close().await;
+        Ok::<(), Failure>(())
     });
     futures_util::future::try_join_all(workers).await?;
     Ok(())

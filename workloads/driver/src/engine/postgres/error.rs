@@ -42,7 +42,7 @@ pub fn of_statement(error: &Error) -> EngineError {
             EngineError::new(kind_of(code), code.code(), message)
         }
         None if error.is_closed() || caused_by_io(error) => {
-            EngineError::new(ErrorKind::ConnectionLost, "connection", chain(error))
+            EngineError::new(ErrorKind::ConnectionLost, "connection", format!("the connection broke: {}", chain(error)))
         }
         None => EngineError::new(ErrorKind::Other, "driver", chain(error)),
     }
@@ -59,6 +59,7 @@ fn kind_of(code: &SqlState) -> ErrorKind {
         "42501" => ErrorKind::Permission,
         "42P01" | "42703" | "3F000" => ErrorKind::MissingObject,
         "53100" | "53200" => ErrorKind::OutOfSpace,
+        "55P03" => ErrorKind::Locked,
         // starting up, shutting down; at run time the server ends the connection with the same codes
         "57P03" | "53300" => ErrorKind::NotReady,
         "57P01" | "57P02" => ErrorKind::ConnectionLost,

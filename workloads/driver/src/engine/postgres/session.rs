@@ -116,9 +116,14 @@ impl Session for PostgresSession {
         })
     }
 
-    async fn lock_schema(&self, schema: &str) -> Result<(), EngineError> {
+    async fn lock_schema(&self, schema: &str, patience: Duration) -> Result<(), EngineError> {
         let name = format!("dbbench load {schema}").replace('\'', "''");
-        self.script(&format!("SELECT pg_advisory_lock(hashtext('{name}'))")).await
+        // The limit is for this lock alone; zero would mean to wait for ever.
+        let limit = patience.as_millis().clamp(1, i32::MAX as u128);
+        self.script(&format!("SET lock_timeout TO {limit}")).await?;
+        let locked = self.script(&format!("SELECT pg_advisory_lock(hashtext('{name}'))")).await;
+        self.script("RESET lock_timeout").await?;
+        locked
     }
 
     async fn open_schema(&self, schema: &str, create: bool) -> Result<Vec<String>, EngineError> {

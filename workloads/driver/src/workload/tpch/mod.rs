@@ -112,6 +112,11 @@ impl Command {
     }
 }
 
+/// The text of a query (1 to 22) with the parameters of the query validation (clauses 2.4.x.3).
+pub fn validation_query(query: u8, scale: &ScaleFactor) -> String {
+    queries::text(query, &parameters::of(query, parameters::Choice::Validation, 0, scale))
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// A scale factor with one spelling: no superfluous zeros, no exponent.
+/// A scale factor from 0.001 to 10000 (above that, part keys outgrow their column) with one spelling: no superfluous zeros, no exponent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaleFactor {
     text: String,
@@ -35,8 +35,8 @@ impl FromStr for ScaleFactor {
             canonical = format!("{canonical}.{fraction}");
         }
         let value: f64 = canonical.parse().map_err(|_| "must be a decimal number".to_string())?;
-        if !(0.001..=100_000.0).contains(&value) {
-            return Err("must be between 0.001 and 100000".into());
+        if !(0.001..=10_000.0).contains(&value) {
+            return Err("must be between 0.001 and 10000".into());
         }
         Ok(ScaleFactor { text: canonical, value })
     }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn zero_negative_and_strange_scale_factors_are_refused() {
-        for given in ["0", "0.0", "-1", "1e3", "NaN", "inf", "", ".", "1,5", "0.0001", "100001"] {
+        for given in ["0", "0.0", "-1", "1e3", "NaN", "inf", "", ".", "1,5", "0.0001", "10001"] {
             assert!(given.parse::<ScaleFactor>().is_err(), "{given}");
         }
     }

@@ -1,0 +1,214 @@
+//! A temporary PostgreSQL cluster on a free loopback port, shared by the tests that run at the same time.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+pub const PASSWORD: &str = "correct-horse-42";
+const USER: &str = "bench";
+
+/// A database of its own on the shared server.
+pub struct Database {
+    cluster: Arc<Cluster>,
+    pub name: String,
+}
+
+/// A running server; ends with its last user.
+pub struct Cluster {
+    folder: tempfile::TempDir,
+    bin: PathBuf,
+    pub port: u16,
+    server: Mutex<Option<Child>>,
+}
+
+static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+impl Database {
+    /// A new, empty database.
+    pub fn new() -> Self {
+        let cluster = {
+            let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            shared.upgrade().unwrap_or_else(|| {
+                let cluster = Arc::new(Cluster::start());
+                *shared = Arc::downgrade(&cluster);
+                cluster
+            })
+        };
+        Database::on(cluster)
+    }
+
+    /// A database on a server that the test may stop.
+    pub fn on_own_server() -> Self {
+        Database::on(Arc::new(Cluster::start()))
+    }
+
+    fn on(cluster: Arc<Cluster>) -> Self {
+        let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        cluster.sql("postgres", &format!("CREATE DATABASE {name}"));
+        Database { cluster, name }
+    }
+
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/{}", self.cluster.port, self.name)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.cluster.port
+    }
+
+    /// Runs SQL and returns what psql prints without decoration.
+    pub fn sql(&self, sql: &str) -> String {
+        self.cluster.sql(&self.name, sql)
+    }
+
+    /// Ends the server at once, as a crash would.
+    pub fn kill_server(&self) {
+        self.cluster.stop(libc::SIGQUIT);
+    }
+
+    pub fn start_server(&self) {
+        self.cluster.launch();
+    }
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let bin = binaries();
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cluster = Cluster { port: free_port(), folder, bin, server: Mutex::new(None) };
+        std::fs::set_permissions(cluster.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let secret = cluster.folder.path().join("password");
+        std::fs::write(&secret, PASSWORD).unwrap();
+        let data = cluster.data();
+        std::fs::create_dir(&data).unwrap();
+        if let Some((uid, gid)) = account() {
+            std::os::unix::fs::chown(&data, Some(uid), Some(gid)).unwrap();
+        }
+        let made = as_server_account(&cluster.bin.join("initdb"))
+            .args(["--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C", "--username", USER])
+            .arg("--pwfile")
+            .arg(&secret)
+            .arg("--pgdata")
+            .arg(&data)
+            .output()
+            .expect("initdb runs");
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        cluster.launch();
+        cluster
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn launch(&self) {
+        let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
+        let child = as_server_account(&self.bin.join("postgres"))
+            .arg("-D")
+            .arg(self.data())
+            .args(["-p", &self.port.to_string()])
+            .args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"])
+            .args(["-c", "shared_buffers=64MB", "-c", "max_connections=40", "-c", "autovacuum=off"])
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("postgres starts");
+        *self.server.lock().unwrap() = Some(child);
+        let began = Instant::now();
+        while self.psql("postgres", "SELECT 1").is_err() {
+            if began.elapsed() > Duration::from_secs(120) {
+                let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+                panic!("PostgreSQL does not come up: {log}");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn stop(&self, signal: i32) {
+        let Some(mut child) = self.server.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else {
+            return;
+        };
+        // SAFETY: the child has not been waited for, so its id is still its own.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let _ = child.wait();
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> Result<String, String> {
+        let output = Command::new(self.bin.join("psql"))
+            .args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", USER])
+            .args(["-p", &self.port.to_string(), "-d", database, "-c", sql])
+            .env("PGPASSWORD", PASSWORD)
+            .output()
+            .expect("psql runs");
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_string())
+    }
+
+    fn sql(&self, database: &str, sql: &str) -> String {
+        self.psql(database, sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // A fast shutdown: open sessions are ended.
+        self.stop(libc::SIGINT);
+    }
+}
+
+/// The newest server that Debian's packages have put here.
+fn binaries() -> PathBuf {
+    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .expect("PostgreSQL is installed (apt-get install postgresql)")
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter(|(_, bin)| bin.join("initdb").exists() && bin.join("postgres").exists())
+        .collect();
+    versions.sort();
+    versions.pop().expect("a PostgreSQL server below /usr/lib/postgresql").1
+}
+
+/// PostgreSQL refuses to run as root: then the account of its package is used.
+fn account() -> Option<(u32, u32)> {
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        return None;
+    }
+    let accounts = std::fs::read_to_string("/etc/passwd").expect("/etc/passwd");
+    let find = |name: &str| {
+        let line = accounts.lines().find(|line| line.split(':').next() == Some(name))?;
+        let fields: Vec<&str> = line.split(':').collect();
+        Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+    };
+    Some(find("postgres").or_else(|| find("nobody")).expect("an account that is not root's"))
+}
+
+fn as_server_account(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/").env("LC_ALL", "C");
+    if let Some((uid, gid)) = account() {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// A port of the loopback device on which nobody listens.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().unwrap().port()
+}
+
+/// Waits until the server of a port has gone.
+pub fn wait_until_closed(port: u16) {
+    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

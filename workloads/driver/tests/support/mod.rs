@@ -1,0 +1,8 @@
+//! A real PostgreSQL for the tests, and the driver's binary run against it.
+#![allow(dead_code)] // each test file uses its own part of this module
+
+pub mod cluster;
+pub mod driver;
+
+pub use cluster::Database;
+pub use driver::{driver, Outcome};
