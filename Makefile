@@ -17,13 +17,6 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-CRD := crds/dbbench.io_dbbenchmarks.yaml
-CHART := charts/dbbench-operator
-CHART_CRD := $(CHART)/files/dbbench.io_dbbenchmarks.yaml
-INSTALL := manifests/install.yaml
-# The namespace that manifests/install.yaml installs into.
-NAMESPACE := dbbench-system
-
 PYTHON_SOURCES := operator/src operator/tests e2e workloads/images .ci/tests
 
 .PHONY: help
@@ -150,7 +143,7 @@ test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and
 
 .PHONY: test-e2e
 test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
-	@.ci/tests cluster
+	@.ci/tests images cluster
 
 .PHONY: demo
 demo: packages $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes

@@ -1,0 +1,142 @@
+"""The chart: what it renders, what it refuses, and that the operator works with what it grants."""
+
+from typing import Any
+
+import pytest
+import yaml
+from access.benchmarks import Benchmark
+from access.documents import benchmark
+from access.kubectl import CallError, Kubectl, wait
+from access.operator import NAMESPACE, Helm
+from access.paths import CHART, PROJECT
+
+CLUSTER_WIDE = {"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"}
+
+
+@pytest.fixture(scope="module")
+def helm(kubectl: Kubectl) -> Helm:
+    return Helm(kubectl)
+
+
+def render(helm: Helm, *settings: str) -> list[dict[str, Any]]:
+    arguments: list[Any] = ["template", "dbbench", CHART, "--kube-version", "1.34.4"]
+    for setting in settings:
+        arguments += ["--set", setting]
+    return [document for document in yaml.safe_load_all(helm(*arguments)) if document]
+
+
+def of_kind(documents: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [document for document in documents if document["kind"] == kind]
+
+
+def test_the_chart_passes_lint(helm: Helm) -> None:
+    assert "0 chart(s) failed" in helm("lint", "--strict", CHART)
+
+
+def test_the_plain_install_is_accepted_by_the_server(kubectl: Kubectl, crd: Kubectl) -> None:
+    """Objects of the namespace that it makes itself are checked in one that exists."""
+    for document in yaml.safe_load_all((PROJECT / "manifests/install.yaml").read_text()):
+        if "namespace" in document["metadata"]:
+            document["metadata"]["namespace"] = "default"
+        text = yaml.safe_dump(document)
+        kubectl(
+            "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-", text=text
+        )
+
+
+def test_nobody_gets_a_wildcard_or_rights_on_roles(helm: Helm) -> None:
+    for role in of_kind(render(helm), "ClusterRole"):
+        for rule in role["rules"]:
+            assert "*" not in rule["apiGroups"] + rule["resources"] + rule["verbs"]
+            assert "rbac.authorization.k8s.io" not in rule["apiGroups"]
+            assert not {"escalate", "bind", "impersonate"} & set(rule["verbs"])
+
+
+def test_named_namespaces_mean_roles_alone(helm: Helm) -> None:
+    documents = render(helm, "watchNamespaces={team-a,team-b}", "crds.enabled=false")
+    assert not [d["kind"] for d in documents if d["kind"] in CLUSTER_WIDE]
+    assert {d["metadata"]["namespace"] for d in of_kind(documents, "Role")} == {"team-a", "team-b"}
+    (deployment,) = of_kind(documents, "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    env = {entry["name"]: entry["value"] for entry in container["env"]}
+    assert env["DBBENCH_WATCH_NAMESPACES"] == "team-a,team-b"
+
+
+def test_without_kubevirt_there_are_no_rights_on_it(helm: Helm) -> None:
+    def groups(documents: list[dict[str, Any]]) -> set[str]:
+        roles = of_kind(documents, "ClusterRole")
+        return {group for role in roles for rule in role["rules"] for group in rule["apiGroups"]}
+
+    assert "kubevirt.io" in groups(render(helm))
+    assert "kubevirt.io" not in groups(render(helm, "kubevirt.enabled=false"))
+
+
+def test_one_registry_serves_every_image(helm: Helm) -> None:
+    documents = render(helm, "image.registry=mirror.example.com/x", "image.tag=9.9.9")
+    (deployment,) = of_kind(documents, "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    env = {entry["name"]: entry["value"] for entry in container["env"]}
+    images = [value for name, value in env.items() if name.endswith("_IMAGE")]
+    assert len(images) == 3
+    for image in (container["image"], *images):
+        assert image.startswith("mirror.example.com/x/dbbench/")
+        assert image.endswith(":9.9.9")
+
+
+@pytest.mark.parametrize(("keep", "policy"), [("true", "keep"), ("false", None)])
+def test_the_crd_stays_after_uninstall_if_told_to(
+    helm: Helm, keep: str, policy: str | None
+) -> None:
+    (crd,) = of_kind(render(helm, f"crds.keep={keep}"), "CustomResourceDefinition")
+    annotations = crd["metadata"].get("annotations") or {}
+    assert annotations.get("helm.sh/resource-policy") == policy
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("logLevel=LOUD", "logLevel"),
+        ("replicas=2", "replicas"),
+        ("watchNamespaces={Team_A}", "watchNamespaces"),
+        ("image.pullPolicy=Sometimes", "pullPolicy"),
+        ("serviceAccount.create=false", "serviceAccount.name is needed"),
+    ],
+)
+def test_wrong_values_are_refused_by_name(helm: Helm, setting: str, says: str) -> None:
+    with pytest.raises(CallError) as refused:
+        render(helm, setting)
+    assert says in refused.value.output
+
+
+def test_the_operator_passes_the_restricted_pod_security(operator: Helm) -> None:
+    namespace = operator.kubectl.within(NAMESPACE)
+    answer = namespace(
+        "label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted",
+        "--overwrite", "--dry-run=server",
+    )  # fmt: skip
+    assert "violate" not in answer
+    (pod,) = operator.pods()
+    found = namespace.get("pod", pod)
+    assert found is not None
+    (container,) = found["spec"]["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_with_roles_alone_it_serves_the_named_namespace_and_no_other(
+    operator: Helm, namespace: Kubectl
+) -> None:
+    other = "default"
+    operator.install(f"watchNamespaces={{{namespace.namespace}}}")
+    try:
+        for place in (namespace, namespace.within(other)):
+            place.apply(benchmark("roles", cleanupPolicy="Always"))
+        served = Benchmark(namespace, "roles")
+        served.wait_for_step("load:", limit=300)
+        ignored = Benchmark(namespace.within(other), "roles")
+        assert ignored.status["observedGeneration"] == -1
+        ignored.delete()
+        served.delete()
+        wait("its pods are gone", lambda: not namespace.list("pods"), limit=180)
+    finally:
+        operator.kubectl.within(other).delete("dbb", "roles")
+        operator.install("logLevel=DEBUG")
