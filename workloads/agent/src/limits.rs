@@ -10,7 +10,7 @@ pub type Limit = (Option<u64>, Option<u64>);
 /// Limits under their names in setrlimit(2), in small letters.
 pub type Limits = BTreeMap<String, Limit>;
 
-const RESOURCES: [(&str, Resource); 12] = [
+const RESOURCES: [(&str, Resource); 16] = [
     ("as", Resource::RLIMIT_AS),
     ("core", Resource::RLIMIT_CORE),
     ("cpu", Resource::RLIMIT_CPU),
@@ -18,9 +18,13 @@ const RESOURCES: [(&str, Resource); 12] = [
     ("fsize", Resource::RLIMIT_FSIZE),
     ("locks", Resource::RLIMIT_LOCKS),
     ("memlock", Resource::RLIMIT_MEMLOCK),
+    ("msgqueue", Resource::RLIMIT_MSGQUEUE),
+    ("nice", Resource::RLIMIT_NICE),
     ("nofile", Resource::RLIMIT_NOFILE),
     ("nproc", Resource::RLIMIT_NPROC),
     ("rss", Resource::RLIMIT_RSS),
+    ("rtprio", Resource::RLIMIT_RTPRIO),
+    ("rttime", Resource::RLIMIT_RTTIME),
     ("sigpending", Resource::RLIMIT_SIGPENDING),
     ("stack", Resource::RLIMIT_STACK),
 ];

@@ -1,4 +1,4 @@
-"""Containers for these tests: images from .state/images, run by runc as a kubelet would have them run."""
+"""Containers for these tests: images of .state/images, run by runc as for a kubelet."""
 
 import contextlib
 import json
@@ -60,6 +60,13 @@ class Container:
     capabilities: Sequence[str] = ()
     env: dict[str, str] = field(default_factory=dict)
 
+    def supplementary_groups(self) -> list[int]:
+        """Return the groups that the image gives to the user, as containerd does."""
+        users = [line.split(":") for line in (self.image.root / "etc/passwd").read_text().split()]
+        names = {fields[0] for fields in users if fields[2:3] == [str(self.uid)]}
+        groups = [line.split(":") for line in (self.image.root / "etc/group").read_text().split()]
+        return [int(fields[2]) for fields in groups if names & set(fields[3].split(","))]
+
     def specification(self) -> dict:
         """Return runc's config.json: read-only root, no new privileges."""
         bind = [
@@ -77,11 +84,15 @@ class Container:
         return {
             "ociVersion": "1.0.2",
             "process": {
-                "user": {"uid": self.uid, "gid": self.gid},
+                "user": {
+                    "uid": self.uid,
+                    "gid": self.gid,
+                    "additionalGids": self.supplementary_groups(),
+                },
                 "args": list(self.command),
                 "env": [f"{name}={value}" for name, value in (self.image.env | self.env).items()],
                 "cwd": "/",
-                "capabilities": dict.fromkeys(sets, list(self.capabilities)),
+                "capabilities": {kind: list(self.capabilities) for kind in sets},
                 "noNewPrivileges": True,
             },
             "root": {"path": str(self.image.root), "readonly": True},
@@ -96,7 +107,7 @@ class Container:
                 },
                 {"destination": "/dev/pts", "type": "devpts", "source": "devpts"},
                 {
-                    "destination": "/dev/shm",  # noqa: S108 - in the container
+                    "destination": "/dev/shm",
                     "type": "tmpfs",
                     "source": "shm",
                     "options": ["mode=1777"],
@@ -175,7 +186,7 @@ def network(name: str) -> Iterator[str]:
 
 
 def wait_until(condition, what: str, started: Running, patience: float = 240):
-    """Return the first true answer of the condition; fail when the container ends or time is over."""
+    """Return the condition's first true answer; fail when the container or the time ends."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         if answer := condition():

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import containers
 from containers import ROOT, Container, Image, Running
 
-PASSWORD = "not-a-secret"  # noqa: S105 - of a database that only this test reaches
+PASSWORD = "not-a-secret"
 SETTINGS = "listen_addresses = '*'\nshared_buffers = 64MB\nlog_min_messages = log\n"
 AGENT = {
     "version": 1,
@@ -49,7 +49,7 @@ class Images:
 
 @pytest.fixture(scope="session")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
-    """Return the images as workloads/images/build makes them; unchanged ones are not built again."""
+    """Return the images; those that are up to date are not built again."""
     if os.geteuid() != 0:
         pytest.fail("these tests start containers: they need root")
     binary = ROOT / ".state" / "bin" / "dbbench-driver"
@@ -156,12 +156,12 @@ class Bench:
             gid=107,
             network=self.network,
             mounts=self.volumes("bin", "config", "data", "kernel", "root", "secret"),
-            memory=["/run"],
+            memory=["/run/dbbench"],
         )
         return containers.running(container, self.bundle("guest"))
 
     def pod(self, uid: int = 999):
-        """Run the database's container with the agent as PID 1, without root and with a read-only root."""
+        """Run the database's container with the agent as PID 1, without root."""
         container = Container(
             self.images.postgres,
             [
@@ -175,7 +175,7 @@ class Bench:
             gid=uid,
             network=self.network,
             mounts=self.volumes("bin", "config", "data", "secret"),
-            memory=["/var/run/postgresql", "/tmp"],  # noqa: S108 - in the container
+            memory=["/var/run/postgresql", "/tmp"],
         )
         return containers.running(container, self.bundle("pod"))
 
@@ -208,7 +208,7 @@ class Bench:
         )
 
     def inside(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a client in the network of the containers, with the postgres image's own libraries."""
+        """Run a client in the network of the containers; psql comes from the image."""
         enter = ["nsenter", f"--net=/run/netns/{self.network}"]
         if command[0] == "psql":
             enter += ["chroot", str(self.images.postgres.root)]

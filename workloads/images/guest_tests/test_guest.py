@@ -5,6 +5,20 @@ import json
 import pytest
 from containers import wait_until
 
+# What the database's user sees, in pod and guest. Files that a runtime writes are left out, and
+# those that only root can read.
+RUNTIME = r"/etc/(hosts|hostname|resolv\.conf|mtab)$"
+ENVIRONMENT = "env | grep -E '^(HOME|PATH|LANG|PG_MAJOR|PGDATA|POSTGRES_DB)=' | sort"
+LIMITS = "cat /proc/self/limits"
+FILES = (
+    "find /usr/lib/postgresql /etc -xdev -type f -readable "
+    f"| grep -vE '{RUNTIME}' | sort | xargs sha256sum | sha256sum"
+)
+METADATA = (
+    "find /usr /etc /var -xdev ! -path /var/run/postgresql -printf '%p %m %U %G %y %l\\n' "
+    f"| grep -vE '{RUNTIME[:-1]} ' | sort | sha256sum"
+)
+
 
 def test_a_guest_runs_the_same_bits_under_the_same_conditions_as_the_pod(bench) -> None:
     code, output = bench.pack()
@@ -17,18 +31,10 @@ def test_a_guest_runs_the_same_bits_under_the_same_conditions_as_the_pod(bench) 
                 "version": bench.sql("SELECT version()"),
                 "settings": bench.sql("SELECT name, setting FROM pg_settings ORDER BY name"),
                 "groups": bench.shell("id"),
-                "environment": bench.shell(
-                    "env | grep -E '^(PATH|LANG|PG_MAJOR|PGDATA|POSTGRES_DB)=' | sort"
-                ),
-                "files": bench.shell(
-                    "find /usr/lib/postgresql /etc -xdev -type f ! -name hosts "
-                    "! -name hostname ! -name resolv.conf ! -perm 0640 ! -perm 0600 "
-                    "! -name '*shadow*' | sort | xargs sha256sum | sha256sum"
-                ),
-                "modes": bench.shell(
-                    "find /usr /etc /var -xdev ! -path /var/run/postgresql -printf '%m %U %G %y %l %p\n' "
-                    "| grep -vE '/etc/(hosts|hostname|resolv.conf)$' | sort | sha256sum"
-                ),
+                "environment": bench.shell(ENVIRONMENT),
+                "limits": bench.shell(LIMITS),
+                "files": bench.shell(FILES),
+                "metadata": bench.shell(METADATA),
             }
             facts = json.loads(bench.get("/v1/facts")[1])
             counters = json.loads(bench.get("/v1/counters")[1])
