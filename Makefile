@@ -146,7 +146,7 @@ test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, an
 	@.ci/tests images cluster
 
 .PHONY: demo
-demo: packages $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes
+demo: $(if $(KUBECONFIG),,packages) $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes
 	@cd e2e && ../$(PYTHON) -m demo $(DEMO_OPTIONS)
 
 # ---- cleaning --------------------------------------------------------------------------------
