@@ -202,7 +202,7 @@ fn meminfo_total(meminfo: &str) -> Option<u64> {
 }
 
 /// The word in brackets: `always [madvise] never`.
-fn selected(text: &str) -> Option<String> {
+pub fn selected(text: &str) -> Option<String> {
     Some(text.split_once('[')?.1.split_once(']')?.0.to_string())
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
+use crate::facts;
 use crate::limits::{self, Limits};
 use crate::mounts;
 
@@ -51,6 +52,9 @@ pub struct ImageEnvironment {
     /// What the container runtime gives, so that the guest can give the same.
     #[serde(default)]
     pub limits: Limits,
+    /// Settings of the node's kernel that the pod is subject to, by their file below /sys/kernel/mm.
+    #[serde(default)]
+    pub memory_settings: BTreeMap<String, String>,
 }
 
 /// Writes the disk image, unless it is there already and was made from the same inputs.
@@ -66,6 +70,7 @@ pub fn run(arguments: &PackRootArgs) -> Result<(), String> {
         env: image_environment(std::env::vars().collect()),
         working_directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
         limits: limits::of_this_process(),
+        memory_settings: memory_settings(Path::new(MEMORY_SETTINGS)),
     };
     let described = serde_json::to_string(&image).expect("strings are JSON");
     let stamp = format!("1 {} {} {described}", arguments.size, fingerprint(&arguments.root, &foreign)?);
@@ -96,6 +101,21 @@ pub fn run(arguments: &PackRootArgs) -> Result<(), String> {
         file.len() / 1_000_000
     );
     Ok(())
+}
+
+/// Where [`ImageEnvironment::memory_settings`] are read and written.
+pub const MEMORY_SETTINGS: &str = "/sys/kernel/mm";
+
+/// Huge pages change a database's speed: the guest's kernel must not have its own idea of them.
+fn memory_settings(directory: &Path) -> BTreeMap<String, String> {
+    ["enabled", "defrag", "shmem_enabled"]
+        .into_iter()
+        .filter_map(|file| {
+            let name = format!("transparent_hugepage/{file}");
+            let text = fs::read_to_string(directory.join(&name)).ok()?;
+            Some((name, facts::selected(&text)?))
+        })
+        .collect()
 }
 
 /// Lays out what is added to the image: its environment, and places to mount over.
@@ -321,6 +341,17 @@ mod tests {
         }
         let position = |word: &str| arguments.iter().position(|argument| argument == word).unwrap();
         assert!(position("./dbbench") < position("--exclude=./dbbench"));
+    }
+
+    #[test]
+    fn the_nodes_huge_page_settings_are_recorded() {
+        let directory = tempfile::tempdir().unwrap();
+        let pages = directory.path().join("transparent_hugepage");
+        fs::create_dir(&pages).unwrap();
+        fs::write(pages.join("enabled"), "always [madvise] never\n").unwrap();
+        let expected = [("transparent_hugepage/enabled".to_string(), "madvise".to_string())];
+        assert_eq!(memory_settings(directory.path()), expected.into());
+        assert!(memory_settings(Path::new("/no/such/directory")).is_empty());
     }
 
     #[test]

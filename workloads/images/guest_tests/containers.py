@@ -62,10 +62,15 @@ class Container:
 
     def supplementary_groups(self) -> list[int]:
         """Return the groups that the image gives to the user, as containerd does."""
-        users = [line.split(":") for line in (self.image.root / "etc/passwd").read_text().split()]
-        names = {fields[0] for fields in users if fields[2:3] == [str(self.uid)]}
-        groups = [line.split(":") for line in (self.image.root / "etc/group").read_text().split()]
-        return [int(fields[2]) for fields in groups if names & set(fields[3].split(","))]
+
+        def lines(name: str) -> list[list[str]]:
+            file = self.image.root / "etc" / name
+            return (
+                [line.split(":") for line in file.read_text().splitlines()] if file.exists() else []
+            )
+
+        names = {fields[0] for fields in lines("passwd") if fields[2] == str(self.uid)}
+        return [int(fields[2]) for fields in lines("group") if names & set(fields[3].split(","))]
 
     def specification(self) -> dict:
         """Return runc's config.json: read-only root, no new privileges."""

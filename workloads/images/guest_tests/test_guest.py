@@ -38,7 +38,8 @@ def test_a_guest_runs_the_same_bits_under_the_same_conditions_as_the_pod(bench) 
             }
             facts = json.loads(bench.get("/v1/facts")[1])
             counters = json.loads(bench.get("/v1/counters")[1])
-            seen[kind]["executable"] = facts["serverExecutable"]
+            for fact in ("serverExecutable", "limits", "transparentHugepages", "osRelease"):
+                seen[kind][fact] = facts[fact]
             assert counters["processes"]["count"] >= 6
             assert counters["cpu"]["userSeconds"] > 0
             if kind == "guest":

@@ -59,9 +59,12 @@ def configuration() -> str:
     )
 
 
-def mounts(release: str) -> list[str]:
-    """Return `source:destination[:ro]` mounts that let apt work inside a build of that release."""
-    folder = CACHE / "apt" / release
+def mounts(release: str, image: str) -> list[str]:
+    """Return `source:destination[:ro]` mounts that let apt work inside the build of an image.
+
+    Each image has its own folders: apt locks them, and two images are built at a time.
+    """
+    folder = CACHE / "apt" / image
     for name in ("archives/partial", "lists/partial"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "mirrors.list").write_text(sources(release))

@@ -124,7 +124,7 @@ def build(image: Image) -> int:
     ]
     if image.base:
         options += ["--build-arg", f"BASE={bases.local_name(image.base)}"]
-        for mount in [*apt.mounts(bases.release(image.base)), *_pip_mounts()]:
+        for mount in [*apt.mounts(bases.release(image.base), image.name), *_pip_mounts()]:
             options += ["--volume", mount]
     try:
         buildah(

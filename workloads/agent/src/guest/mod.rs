@@ -87,6 +87,7 @@ fn run() -> Result<(), String> {
         limits: &image.limits,
     };
     root::allow_open_files(&image.limits);
+    root::set_memory(&image.memory_settings);
     let main = program.start()?;
     say(&format!("started {}", config.command.join(" ")));
 

@@ -1,5 +1,6 @@
 //! The image's root file system, and what a container runtime would have put into it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{chown, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -8,8 +9,10 @@ use nix::mount::{mount, umount2, MntFlags, MsFlags};
 
 use super::dhcp::Lease;
 use super::disks::{make_directory, mount_iso};
+use super::say;
 use crate::config::User;
 use crate::limits::Limits;
+use crate::pack_root::MEMORY_SETTINGS;
 use crate::supervisor::Identity;
 
 /// Where the root disk is mounted until it becomes the root.
@@ -165,6 +168,15 @@ pub fn allow_open_files(limits: &Limits) {
     if let (Some(bound), Some((_, Some(hard)))) = (bound, limits.get("nofile")) {
         if *hard > bound {
             let _ = fs::write(BOUND, hard.to_string());
+        }
+    }
+}
+
+/// Gives this kernel the node's settings. One that it does not have is left out: the facts show what holds.
+pub fn set_memory(settings: &BTreeMap<String, String>) {
+    for (name, value) in settings {
+        if let Err(error) = fs::write(Path::new(MEMORY_SETTINGS).join(name), value) {
+            say(&format!("cannot set {name} to {value}: {error}"));
         }
     }
 }
