@@ -130,15 +130,22 @@ def run(steps: Steps, kubectl: Kubectl, overlay: Overlay) -> dict[str, str]:
     for file, text in results.items():
         (RESULTS / file).write_text(text)
     steps.terminal.step("Result")
-    call([DBBENCH, "report", name, "-n", NAMESPACE], env=benchmark.kubectl.environment)
+    steps.terminal.markdown(first_table(results["report.md"]))
     shown = RESULTS.relative_to(PROJECT)
     steps.terminal.say(f"The full report: {shown}/report.md (also summary.json, summary.csv)")
+    steps.terminal.say(f"or: dbbench report {name} -n {NAMESPACE}")
     steps.terminal.say(f"In the cluster: kubectl get dbb,configmaps -n {NAMESPACE}")
     if cluster.user_kubeconfig() is None:
         steps.terminal.say(f"export KUBECONFIG={kubectl.kubeconfig} PATH={BIN}:$PATH")
     if benchmark.condition("Succeeded").get("status") != "True":
         raise DemoError(_diagnosis(benchmark, 0))
     return results
+
+
+def first_table(report: str) -> str:
+    """The report up to the end of its first section: the answer and the slowdowns."""
+    head, first, rest = report.partition("\n## ")
+    return head + first + rest.partition("\n## ")[0]
 
 
 def _apply(steps: Steps, benchmark: Benchmark, overlay: Overlay) -> None:

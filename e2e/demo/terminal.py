@@ -2,6 +2,9 @@
 
 import sys
 
+from rich.console import Console
+from rich.markdown import Markdown
+
 
 class Terminal:
     """Standard output of the demo."""
@@ -17,6 +20,13 @@ class Terminal:
 
     def say(self, text: str) -> None:
         print(f"    {text}", flush=True)
+
+    def markdown(self, text: str) -> None:
+        """Rendered where somebody looks, as it is elsewhere."""
+        if self._colour:
+            Console().print(Markdown(text))
+        else:
+            print(text, flush=True)
 
     def fail(self, text: str) -> None:
         print(self._in("31", f"\ndemo: {text}"), file=sys.stderr, flush=True)
