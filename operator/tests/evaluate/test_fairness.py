@@ -9,13 +9,15 @@ from .model_cluster import spec
 SPEC = DBBenchmarkSpec.model_validate(spec())
 
 
-def trial(target, *, settings=None, sha="s", cpus=(0,), outcome=Outcome.MEASURED):
+def trial(
+    target, *, settings=None, sha="s", cpus=(0,), outcome=Outcome.MEASURED, workload="analytics"
+):
     result = {
         "server": {"version": "17", "settings": {"work_mem": "4MB"} | (settings or {})},
         "target": {"facts": {"serverExecutable": {"sha256": sha}, "cpusAllowed": list(cpus)}},
     }
     return TrialRecord(
-        f"b001.{target}.analytics", 1, target, "analytics", "", 1, outcome, "", "", "", "", result
+        f"b001.{target}.{workload}", 1, target, workload, "", 1, outcome, "", "", "", "", result
     )
 
 
@@ -53,3 +55,9 @@ def test_nothing_is_said_before_every_target_has_reported():
     failed = trial("vm", outcome=Outcome.FAILED)
     assert differences(SPEC, [trial("pod"), failed], []) is None
     assert finding(None).status == "Unknown"
+
+
+def test_settings_of_a_session_are_compared_within_one_workload():
+    first = [trial(name, settings={"search_path": "analytics"}) for name in ("pod", "vm")]
+    ahead = trial("pod", settings={"search_path": "telecom"}, workload="telecom")
+    assert differences(SPEC, [*first, ahead], []) == ()

@@ -103,12 +103,13 @@ def result_line(found: Comparison) -> str:
 
 
 class LineView:
-    """Prints a line whenever something has changed."""
+    """Prints a line whenever something has changed, and each warning once."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = ""
         self._results: dict[str, int] = {}
+        self._warned: set[str] = set()
 
     def show(self, benchmark: DBBenchmark, now: datetime, waited: float) -> None:
         """The state when it differs from the last one, and results of new blocks."""
@@ -119,7 +120,9 @@ class LineView:
         if news != self._last:
             self._last = news
             self._print(now, f"{count} {text}".strip())
-            for warning in _warnings(benchmark):
+        for warning in _warnings(benchmark):
+            if warning not in self._warned:
+                self._warned.add(warning)
                 self._print(now, warning)
         for found in benchmark.status.comparisons:
             key = f"{found.target}/{found.workload}/{found.cell}"

@@ -30,7 +30,8 @@ def differences(
     spec: DBBenchmarkSpec, trials: Iterable[TrialRecord], loads: Iterable[LoadRecord]
 ) -> tuple[Difference, ...] | None:
     """Every difference between a target and the baseline; None until all have reported."""
-    profiles = {target.name: _profile(target.name, trials, loads) for target in spec.targets}
+    common = _measured_everywhere(spec, trials)
+    profiles = {target.name: _profile(target.name, common, loads) for target in spec.targets}
     baseline = profiles.pop(spec.baseline)
     if not baseline or not all(profiles.values()):
         return None
@@ -60,13 +61,29 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
     return Finding(FALSE, "Different", message)
 
 
+def _measured_everywhere(spec: DBBenchmarkSpec, trials: Iterable[TrialRecord]) -> list[TrialRecord]:
+    """Measured trials of the workloads that every target has run, in the order of the spec.
+
+    Each workload sets some settings of its session, so only equal workloads can be compared.
+    """
+    measured = [trial for trial in trials if trial.outcome is Outcome.MEASURED]
+    ran = {(trial.workload, trial.target) for trial in measured}
+    return [
+        trial
+        for workload in spec.workloads
+        if all((workload.name, target.name) in ran for target in spec.targets)
+        for trial in measured
+        if trial.workload == workload.name
+    ]
+
+
 def _profile(
     target: str, trials: Iterable[TrialRecord], loads: Iterable[LoadRecord]
 ) -> dict[str, str]:
     """Comparable properties of a target, by name; empty when it has not been measured."""
     profile: dict[str, str] = {}
     for trial in trials:
-        if trial.target == target and trial.outcome is Outcome.MEASURED and trial.result:
+        if trial.target == target and trial.result:
             profile |= _server(trial.result) | _facts(trial.result)
     if not profile:
         return {}
