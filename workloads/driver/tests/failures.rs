@@ -6,8 +6,8 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use support::cluster::{free_port, wait_until_closed, PASSWORD};
-use support::driver::{driver, finish};
-use support::{Database, Outcome};
+use support::driver::{driver, finish, Outcome};
+use support::Database;
 
 #[test]
 fn wrong_arguments_end_with_code_2_and_name_the_argument() {
@@ -68,7 +68,8 @@ fn an_unreachable_database_ends_with_code_3_after_the_connect_timeout() {
 fn a_wrong_password_a_missing_database_and_missing_rights_fail_at_once() {
     let database = Database::new();
     let attempt = |password: &str, url: &str| {
-        let mut command = driver(&["tatp", "load", "--subscribers", "10", "--url", url, "--connect-timeout", "300s"]);
+        let mut command =
+            driver(&["tatp", "load", "--subscribers", "10", "--url", url, "--connect-timeout", "300s"]);
         if !password.is_empty() {
             command.env("PGPASSWORD", password);
         }
@@ -106,8 +107,16 @@ fn data_that_is_missing_unfinished_or_of_another_scale_ends_with_code_4() {
         assert_eq!(outcome.stdout, "");
     }
     database.measured("tatp load --subscribers 100");
-    database.driver("tatp run --subscribers 200").failed(4, "SchemaMismatch", "tatp at scale 100, not at scale 200");
-    database.driver("tpcc run --schema tatp").failed(4, "SchemaMismatch", "data of the workload tatp, not of tpcc");
+    database.driver("tatp run --subscribers 200").failed(
+        4,
+        "SchemaMismatch",
+        "tatp at scale 100, not at scale 200",
+    );
+    database.driver("tpcc run --schema tatp").failed(
+        4,
+        "SchemaMismatch",
+        "data of the workload tatp, not of tpcc",
+    );
     database.driver("tatp load --subscribers 200").failed(4, "SchemaMismatch", "--replace");
     assert_eq!(database.sql("SELECT count(*) FROM tatp.subscriber"), "100");
 
@@ -123,7 +132,8 @@ fn data_that_is_missing_unfinished_or_of_another_scale_ends_with_code_4() {
 #[test]
 fn tables_of_somebody_else_are_not_dropped() {
     let database = Database::new();
-    database.sql("CREATE SCHEMA tatp; CREATE TABLE tatp.subscriber (mine text); CREATE TABLE tatp.other (x int)");
+    database
+        .sql("CREATE SCHEMA tatp; CREATE TABLE tatp.subscriber (mine text); CREATE TABLE tatp.other (x int)");
     database.driver("tatp load --subscribers 10").failed(4, "SchemaMismatch", "subscriber");
     database.measured("tatp load --subscribers 10 --replace");
     assert_eq!(database.sql("SELECT count(*) FROM tatp.other"), "0");

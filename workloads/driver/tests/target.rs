@@ -30,7 +30,8 @@ fn agent() -> (String, Arc<Mutex<Vec<String>>>) {
                 "/v1/facts" => r#"{"kernel":"6.1","emulated":false}"#.to_string(),
                 _ => format!(r#"{{"uptimeSeconds":{}}}"#, log.len()),
             };
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             stream.write_all((head + &body).as_bytes()).unwrap();
         }
     });
@@ -54,7 +55,8 @@ fn an_agent_that_was_asked_for_and_is_not_there_ends_the_run_with_code_3() {
     let database = Database::new();
     database.measured("tatp load --subscribers 100 --progress none");
     let port = support::cluster::free_port();
-    let mut command = support::driver(&["tatp", "run", "--duration", "1s", "--connect-timeout", "1s"]);
+    let mut command =
+        support::driver::driver(&["tatp", "run", "--duration", "1s", "--connect-timeout", "1s"]);
     command.args(["--url", &database.url(), "--agent", &format!("http://127.0.0.1:{port}")]);
     command.env("DBBENCH_PASSWORD", support::cluster::PASSWORD);
     let outcome = support::driver::finish(command);

@@ -34,8 +34,12 @@ fn load_run_and_check_at_scale_factor_one_hundredth() {
         assert_eq!(query["rows"], *rows, "{}", query["name"]);
         assert_eq!(query["counts"]["ok"], 3);
         assert!(query["firstRuntimeSeconds"].is_f64() && query["planFingerprint"].is_string());
-        let mut runtimes: Vec<f64> =
-            query["runtimesSeconds"].as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).collect();
+        let mut runtimes: Vec<f64> = query["runtimesSeconds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(serde_json::Value::as_f64)
+            .collect();
         runtimes.sort_by(f64::total_cmp);
         medians += runtimes[1];
         assert_eq!(query["latency"]["count"], 3);
@@ -94,11 +98,13 @@ fn answers_agree_with_a_calculation_apart_from_any_database() {
         format!("{}.{:0width$}", value / unit, value % unit, width = digits as usize)
     };
     assert_eq!(answer(6), fixed(revenue, 4));
-    let lines: Vec<String> = answer(1).lines().map(|line| line.split('|').take(6).collect::<Vec<_>>().join("|")).collect();
+    let lines: Vec<String> =
+        answer(1).lines().map(|line| line.split('|').take(6).collect::<Vec<_>>().join("|")).collect();
     let expected: Vec<String> = groups
         .iter()
         .map(|((flag, status), [quantity, price, discounted, charged])| {
-            let sums = [fixed(quantity * 100, 2), fixed(*price, 2), fixed(*discounted, 4), fixed(*charged, 6)];
+            let sums =
+                [fixed(quantity * 100, 2), fixed(*price, 2), fixed(*discounted, 4), fixed(*charged, 6)];
             format!("{flag}|{status}|{}", sums.join("|"))
         })
         .collect();
@@ -108,11 +114,11 @@ fn answers_agree_with_a_calculation_apart_from_any_database() {
 #[test]
 fn the_digest_does_not_depend_on_connections_or_schema() {
     let database = Database::new();
-    let one = database.measured("tpch load --scale-factor 0.002 --connections 1 --progress none");
-    let line = "tpch load --scale-factor 0.002 --connections 4 --schema other\"name --progress none";
+    let one = database.measured("tpch load --scale-factor 0.01 --connections 1 --progress none");
+    let line = "tpch load --scale-factor 0.01 --connections 4 --schema other\"name --progress none";
     let other = database.measured(line);
     assert_eq!(one["data"], other["data"]);
-    let larger = database.measured("tpch load --scale-factor 0.003 --schema larger --progress none");
+    let larger = database.measured("tpch load --scale-factor 0.02 --schema larger --progress none");
     assert_ne!(one["data"]["digest"], larger["data"]["digest"]);
 }
 

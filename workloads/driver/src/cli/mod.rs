@@ -71,8 +71,10 @@ fn refuse(error: &clap::Error) -> ExitCode {
     }
     let text = redact::passwords(&error.to_string());
     eprint!("{text}");
-    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    eprintln!("{}", Failure::arguments(first).to_json_line());
+    // What is wrong stands before the first empty line, sometimes on several lines; usage and hints follow.
+    let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let message = lines.join(" ");
+    eprintln!("{}", Failure::arguments(message.trim_start_matches("error: ")).to_json_line());
     ExitCode::from(Exit::Arguments as u8)
 }
 

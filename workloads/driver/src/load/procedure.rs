@@ -28,7 +28,10 @@ pub async fn load<E: Engine, D: Dataset>(
     session.limit_statements(None).await?;
     let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
     let mut document = invocation.document("load", parameters, session.server().await?);
-    session.lock_schema(&invocation.schema, invocation.patience).await.map_err(|error| held(invocation, error))?;
+    session
+        .lock_schema(&invocation.schema, invocation.patience)
+        .await
+        .map_err(|error| held(invocation, error))?;
     if let Some(record) = clear(invocation, &session, dataset, replace).await? {
         fill(&mut document, record);
         document.target = observer.into_target();
@@ -156,7 +159,8 @@ async fn write<E: Engine, D: Dataset>(
     let timer = PhaseTimer::start("settle");
     invocation.progress.begin("settle", dataset.tables().len() as u64, "tables");
     let names: Vec<&str> = dataset.tables().iter().map(|table| table.name).collect();
-    side_by_side(invocation, &names, connections, async |session, table| session.settle_table(table).await).await?;
+    side_by_side(invocation, &names, connections, async |session, table| session.settle_table(table).await)
+        .await?;
     session.settle_server().await?;
     let rows: BTreeMap<String, u64> = sent.rows.iter().map(|(name, rows)| ((*name).into(), *rows)).collect();
     for (table, expected, found) in meta::count_rows(session, &rows).await? {

@@ -131,7 +131,8 @@ impl Cluster {
     }
 
     fn stop(&self, signal: i32) {
-        let Some(mut child) = self.server.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() else {
+        let Some(mut child) = self.server.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+        else {
             return;
         };
         // SAFETY: the child has not been waited for, so its id is still its own.

@@ -53,7 +53,10 @@ impl Outcome {
             stdout: text(output.stdout),
             stderr: text(output.stderr),
         };
-        assert!(!outcome.stdout.contains(PASSWORD) && !outcome.stderr.contains(PASSWORD), "the password leaks");
+        assert!(
+            !outcome.stdout.contains(PASSWORD) && !outcome.stderr.contains(PASSWORD),
+            "the password leaks"
+        );
         outcome
     }
 
@@ -87,7 +90,8 @@ impl Outcome {
 /// Checks a document against `workloads/schema/result.schema.json`.
 pub fn assert_valid(document: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/result.schema.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the schema")).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("the schema")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let errors: Vec<String> =
         validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
@@ -103,5 +107,8 @@ pub fn operation<'a>(document: &'a Value, name: &str) -> &'a Value {
 /// The value of the metric with this name.
 pub fn metric(document: &Value, name: &str) -> f64 {
     let all = document["metrics"].as_array().expect("metrics");
-    all.iter().find(|metric| metric["name"] == name).and_then(|metric| metric["value"].as_f64()).expect("a metric")
+    all.iter()
+        .find(|metric| metric["name"] == name)
+        .and_then(|metric| metric["value"].as_f64())
+        .expect("a metric")
 }

@@ -5,4 +5,3 @@ pub mod cluster;
 pub mod driver;
 
 pub use cluster::Database;
-pub use driver::{driver, Outcome};

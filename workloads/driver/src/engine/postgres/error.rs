@@ -41,9 +41,11 @@ pub fn of_statement(error: &Error) -> EngineError {
             }
             EngineError::new(kind_of(code), code.code(), message)
         }
-        None if error.is_closed() || caused_by_io(error) => {
-            EngineError::new(ErrorKind::ConnectionLost, "connection", format!("the connection broke: {}", chain(error)))
-        }
+        None if error.is_closed() || caused_by_io(error) => EngineError::new(
+            ErrorKind::ConnectionLost,
+            "connection",
+            format!("the connection broke: {}", chain(error)),
+        ),
         None => EngineError::new(ErrorKind::Other, "driver", chain(error)),
     }
 }

@@ -32,9 +32,10 @@ const CONDITIONS: [Condition; 6] = [
     },
     Condition {
         name: "forwarding times",
-        rule: "forwarding starts at 0, 8 or 16 and lasts 1 to 8 hours",
+        // The population's rows end 1 to 8 hours after their start; inserted ones at any hour.
+        rule: "forwarding starts at 0, 8 or 16 and ends at 1 to 24",
         violations: "SELECT count(*) FROM call_forwarding WHERE start_time NOT IN (0, 8, 16) \
-                     OR end_time - start_time NOT BETWEEN 1 AND 8",
+                     OR end_time NOT BETWEEN 1 AND 24",
     },
     Condition {
         name: "forwarding facilities",

@@ -121,7 +121,7 @@ impl<S: Session> TatpClient<S> {
             id.into(),
             inputs::kind(random).into(),
             inputs::start_time(random).into(),
-            random.int(1, 24).into(),
+            inputs::end_time(random).into(),
         ];
         Ok(!self.session.query(&self.statements.new_destination, &values).await?.is_empty())
     }
@@ -157,7 +157,7 @@ impl<S: Session> TatpClient<S> {
         let random = &mut self.random;
         let number = self.population.number(random);
         let (kind, start) = (inputs::kind(random), inputs::start_time(random));
-        let end = start + random.int(1, 8);
+        let end = inputs::end_time(random);
         let mut target = Vec::with_capacity(15);
         random.digits(15, &mut target);
         let target = String::from_utf8_lossy(&target).into_owned();

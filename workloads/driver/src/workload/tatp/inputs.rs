@@ -77,6 +77,11 @@ pub fn start_time(random: &mut Random) -> i32 {
     *random.pick(&START_TIMES)
 }
 
+/// An end time, drawn apart from the start time.
+pub fn end_time(random: &mut Random) -> i32 {
+    random.int(1, 24)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn rows_are_lines_without_a_closing_separator_or_backslash() {
-        let data = TpchData::new("0.001".parse().unwrap());
+        let data = TpchData::new("0.01".parse().unwrap());
         let regions = all(&data, "region");
         assert_eq!(regions.lines().count(), 5);
         assert!(regions.starts_with("0|AFRICA|"));

@@ -122,7 +122,7 @@ mod tests {
             customer_warehouse: 3,
             customer_district: 4,
             who: inputs::Who::Number(5),
-            amount: Decimal::new(123_45, 2),
+            amount: Decimal::new(12_345, 2),
         };
         assert_eq!(bad_credit_data(5, &input, "old"), "5 4 3 2 1 123.45|old");
         let full = bad_credit_data(5, &input, &"x".repeat(500));
