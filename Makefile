@@ -98,14 +98,6 @@ go-binaries: packages
 rust-binary: packages
 	@$(STEP) 'driver and agent (Rust)' workloads/build --quiet
 
-binaries: packages
-	@$(STEP) 'Kubernetes, CoreDNS, Helm (Go)' e2e/cluster/build
-
-rust-binary: packages
-	@cd workloads && ../$(STEP) 'driver and agent (Rust)' cargo build --quiet --release --locked
-	@install -D -m 755 $$(ls -t workloads/target/*/release/dbbench-driver | head -1) $(BIN)/.driver
-	@cmp -s $(BIN)/.driver $(BIN)/dbbench-driver && rm $(BIN)/.driver || mv $(BIN)/.driver $(BIN)/dbbench-driver
-
 binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, CoreDNS, the driver
 	@$(OVERLAP) go-binaries rust-binary
 
