@@ -57,7 +57,12 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
     names = ["postgres", "launcher", "guest-kernel"]
     subprocess.run([ROOT / "workloads" / "images" / "build", *names], check=True)
     into = tmp_path_factory.mktemp("images")
-    return Images(*(containers.unpack(name, into) for name in names))
+    images = Images(*(containers.unpack(name, into) for name in names))
+    # runc gives a tmpfs the mode of the directory below it, and would make this one for root only.
+    scratch = images.launcher.root / "run" / "dbbench"
+    scratch.mkdir()
+    scratch.chmod(0o1777)
+    return images
 
 
 @pytest.fixture(scope="session")
