@@ -41,13 +41,14 @@ pub fn run(config: LauncherConfig) -> ExitCode {
 
 fn launch(config: &LauncherConfig) -> Result<(), String> {
     let signals = Signals::take()?;
+    let accelerator = accelerator::choose(config.accelerator)?;
+    accelerator::suits(config.machine, accelerator)?;
     disks::prepare(config)?;
     std::fs::create_dir_all(&config.scratch)
         .map_err(|error| format!("cannot make scratch {}: {error}", config.scratch.display()))?;
     for iso in &config.isos {
         iso::make(&iso.directory, &config.iso_file(&iso.serial), &iso.serial)?;
     }
-    let accelerator = accelerator::choose(config.accelerator)?;
     let socket = config.scratch.join("qmp.sock");
     let _ = std::fs::remove_file(&socket);
     let network = qemu::NetworkNames::of_this_container();
