@@ -15,18 +15,25 @@ from localcluster.errors import ClusterError
 from localcluster.progress import Progress
 
 _KUBERNETES_VERSION = "1.34.4"
-_HELM_VERSION = "3.22.0"
+_HELM_VERSION = "3.19.5"
 _LOCAL_PATH_VERSION = "0.0.30"
 _MINIMUM_GO = (1, 24)
+
+# The same for all programs, or they would not share compiled packages. Without paths, so that
+# clones of the project share them too; without debugging data, a tenth of the compiler's work.
+_BUILD_FLAGS = ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false")
+# The compiler collects its garbage less often: a fifth less work on the large packages for
+# 150 MiB more memory at the worst of them. It does not change the output.
+_COMPILER_GC_PERCENT = "300"
 
 
 @dataclass(frozen=True)
 class Program:
-    """One Go program: its module folder under ``go/``, its package and the names it answers to."""
+    """One Go program: its package, the module that pins it, and the names it answers to."""
 
     name: str
-    module: str
-    package: str = "."
+    package: str
+    module: str = "."  # folder below ``go/``
     linker_flags: str = ""
     links: tuple[str, ...] = ()
 
@@ -54,7 +61,7 @@ def _helm_version_flags() -> str:
 PROGRAMS = (
     Program(
         name="kube",
-        module="kube",
+        package="./kube",
         linker_flags=_kubernetes_version_flags(),
         links=(
             "etcd",
@@ -66,20 +73,18 @@ PROGRAMS = (
             "kubelet",
         ),
     ),
-    Program(name="coredns", module="coredns"),
+    Program(name="coredns", package="./coredns"),
     Program(
         name="helm",
-        module="helm",
         package="helm.sh/helm/v3/cmd/helm",
         linker_flags=_helm_version_flags(),
     ),
     Program(
         name="local-path-provisioner",
-        module="localpath",
         package="github.com/rancher/local-path-provisioner",
         linker_flags=f"-X main.VERSION=v{_LOCAL_PATH_VERSION}",
     ),
-    Program(name="pause", module="pause"),
+    Program(name="pause", package=".", module="pause"),
 )
 
 
@@ -105,9 +110,12 @@ def parse_go_version(text: str) -> tuple[int, int]:
 def fingerprint(program: Program, module: Path, go_version: str) -> str:
     """A digest of all that decides the bytes of ``program``: sources, flags and compiler."""
     digest = hashlib.sha256()
-    digest.update(repr((program, go_version)).encode())
-    for source in sorted(module.iterdir()):
-        if source.suffix in {".go", ".mod", ".sum"}:
+    digest.update(repr((program, _BUILD_FLAGS, go_version)).encode())
+    sources = [module / "go.mod", module / "go.sum"]
+    if program.package.startswith("."):
+        sources += sorted((module / program.package).glob("*.go"))
+    for source in sources:
+        if source.is_file():
             digest.update(f"\0{source.name}\0".encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()
@@ -120,7 +128,12 @@ class Builder:
         self._sources = sources
         self._output = output
         self._progress = progress
-        self._environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
+        self._environment = {
+            "GOGC": _COMPILER_GC_PERCENT,
+            **os.environ,
+            "CGO_ENABLED": "0",
+            "GOWORK": "off",
+        }
 
     def build(self, programs: Sequence[Program]) -> list[str]:
         """Builds what changed; returns the names of the programs that were built."""
@@ -188,7 +201,7 @@ class Builder:
         scratch.mkdir()
         fresh = scratch / program.name
         command = [
-            *("nice", "go", "build", "-v", "-trimpath", "-buildvcs=false"),
+            *("nice", "go", "build", "-v", *_BUILD_FLAGS),
             f"-ldflags=-s -w {program.linker_flags}",
             *("-o", str(fresh), program.package),
         ]

@@ -22,7 +22,7 @@ class Layout:
 
     @property
     def go_sources(self) -> Path:
-        """The Go modules, one folder each."""
+        """The Go sources."""
         return self.sources / "go"
 
     @property

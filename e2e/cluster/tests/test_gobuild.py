@@ -8,7 +8,7 @@ from localcluster import gobuild
 from localcluster.errors import ClusterError
 from localcluster.gobuild import PROGRAMS, Builder, Program, fingerprint, parse_go_version, select
 from localcluster.layout import Layout
-from localcluster.progress import Progress
+from localcluster.progress import Progress, Task
 
 PAUSE = next(program for program in PROGRAMS if program.name == "pause")
 
@@ -29,7 +29,7 @@ def test_unchanged_program_is_built_once(sources: Path, tmp_path: Path) -> None:
 
 
 def test_links_lead_to_the_program(sources: Path, tmp_path: Path) -> None:
-    program = Program(name="pause", module="pause", links=("sleep", "wait"))
+    program = Program(name="pause", package=".", module="pause", links=("sleep", "wait"))
     builder = Builder(sources, tmp_path / "bin", Progress())
     builder.build([program])
     (tmp_path / "bin/wait").unlink()
@@ -50,7 +50,7 @@ def test_source_that_does_not_compile_is_an_error_with_the_compilers_words(
 
 def test_fingerprint_depends_on_sources_flags_and_compiler(sources: Path) -> None:
     module = sources / "pause"
-    other_flags = Program(name="pause", module="pause", linker_flags="-X main.a=b")
+    other_flags = Program(name="pause", package=".", module="pause", linker_flags="-X main.a=b")
     original = fingerprint(PAUSE, module, "go1.26")
     others = [fingerprint(PAUSE, module, "go1.27"), fingerprint(other_flags, module, "go1.26")]
     (module / "go.sum").write_text("")
@@ -58,11 +58,57 @@ def test_fingerprint_depends_on_sources_flags_and_compiler(sources: Path) -> Non
     assert len({original, *others}) == 4
 
 
+def test_fingerprint_depends_on_the_programs_own_package_only(tmp_path: Path) -> None:
+    for name in ("go.mod", "go.sum", "first/main.go", "second/main.go"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    first = Program(name="first", package="./first")
+    imported = Program(name="imported", package="example.org/imported")
+
+    def fingerprints() -> tuple[str, str]:
+        return (fingerprint(first, tmp_path, "go1.26"), fingerprint(imported, tmp_path, "go1.26"))
+
+    original = fingerprints()
+    (tmp_path / "second/main.go").write_text("changed")
+    assert fingerprints() == original
+    (tmp_path / "first/main.go").write_text("changed")
+    assert fingerprints()[0] != original[0]
+    assert fingerprints()[1] == original[1]
+    (tmp_path / "go.sum").write_text("changed")
+    assert fingerprints()[1] != original[1]
+
+
+def test_clone_at_another_path_compiles_nothing_again(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (sources / "pause/main.go").open("a").write(f"\n// {tmp_path}\n")  # not in the build cache
+    clone = shutil.copytree(sources, tmp_path / "clone/go")
+    compiled: list[str] = []
+    monkeypatch.setattr(Task, "advance", lambda task: compiled.append(task.name))
+
+    Builder(sources, tmp_path / "bin", Progress()).build([PAUSE])
+    assert compiled
+    compiled.clear()
+    Builder(clone, tmp_path / "clone/bin", Progress()).build([PAUSE])
+    assert not compiled
+    assert (tmp_path / "clone/bin/pause").read_bytes() == (tmp_path / "bin/pause").read_bytes()
+
+
 def test_every_program_has_its_module_with_pinned_dependencies() -> None:
     for program in PROGRAMS:
         module = Layout.of_project().go_sources / program.module
         assert (module / "go.mod").is_file()
         assert (module / "go.sum").is_file() or "require" not in (module / "go.mod").read_text()
+
+
+def test_versions_that_programs_report_are_those_of_the_module() -> None:
+    pins = (Layout.of_project().go_sources / "go.mod").read_text()
+    for module, version in {
+        "k8s.io/kubernetes": gobuild._KUBERNETES_VERSION,
+        "helm.sh/helm/v3": gobuild._HELM_VERSION,
+        "github.com/rancher/local-path-provisioner": gobuild._LOCAL_PATH_VERSION,
+    }.items():
+        assert f"\t{module} v{version}" in pins
 
 
 def test_programs_are_selected_by_name_in_build_order() -> None:
