@@ -22,8 +22,9 @@ _MINIMUM_GO = (1, 24)
 # The same for all programs, or they would not share compiled packages. Without paths, so that
 # clones of the project share them too; without debugging data, a tenth of the compiler's work.
 _BUILD_FLAGS = ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false")
-# The compiler collects its garbage less often: a fifth less work on the large packages for
-# 150 MiB more memory at the worst of them. It does not change the output.
+# The compiler collects its garbage less often: a fifth less work on k8s.io/api/core/v1 for
+# 516 MiB of memory instead of 363. Linking kube takes the most, 1.9 GiB. It does not change
+# the output.
 _COMPILER_GC_PERCENT = "300"
 
 
