@@ -37,9 +37,20 @@ impl Database {
         command
     }
 
-    /// Like [`Database::driver`]; the run has to succeed with a valid document.
+    /// Like [`Database::driver`]; the run has to measure.
+    ///
+    /// On a busy machine the driver rightly finds itself saturated, and says so with exit code 5:
+    /// that is a verdict on the machine's speed, which no test asserts. Nothing else is let through.
     pub fn measured(&self, line: &str) -> Value {
         let outcome = self.driver(line);
+        if outcome.code == 5 {
+            let document = outcome.document();
+            let reasons = document["invalidReasons"].as_array().expect("reasons of an invalid result");
+            let of_speed =
+                |reason: &Value| reason.as_str().unwrap_or("").starts_with("the driver was saturated");
+            assert!(reasons.iter().all(of_speed), "{line}: {reasons:?}");
+            return document;
+        }
         assert_eq!(outcome.code, 0, "{line}: {}{}", outcome.stdout, outcome.stderr);
         outcome.document()
     }
