@@ -57,8 +57,9 @@ class Sandbox:
 
     def command(self, *command: str) -> list[str]:
         """The command line that runs ``command`` inside."""
-        inside = ("--net", "--mount", "--pid")
-        return ["nsenter", "--target", str(self._first.pid), *inside, "--wd=/", "--", *command]
+        # Only a folder that is entered inside has a path there; nsenter's --wd is opened outside.
+        inside = ("--net", "--mount", "--pid", "--", "env", "--chdir=/")
+        return ["nsenter", "--target", str(self._first.pid), *inside, *command]
 
     def run(self, command: Sequence[str], stdin: str | None = None) -> str:
         """Runs a command inside; returns its output, raises with it when it fails."""
