@@ -7,7 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from localcluster import addons, cluster_images, gobuild, kernel_settings, machine, network, record
+from localcluster import (
+    addons,
+    cluster_images,
+    gobuild,
+    kernel_settings,
+    machine,
+    network,
+    record,
+    teardown,
+)
 from localcluster.addresses import BRIDGE, Addresses, free_network, plan
 from localcluster.api import Api
 from localcluster.control_plane import ControlPlane
@@ -92,6 +101,12 @@ class Cluster:
                 f"(ip link delete {BRIDGE}), or let that use another name"
             )
         other = Path(owner).parent.parent
+        left = Layout(other)
+        if not Processes(left.state, left.processes, left.logs).all():
+            # Nobody's work is lost: the machine was restarted, or the cluster killed.
+            self._progress.say(f"removing what is left of a dead cluster ({owner})")
+            teardown.down(left, self._progress)
+            return
         if other.is_dir():
             way_out = f"stop it first: {other}/e2e/cluster/cluster down"
         else:

@@ -14,7 +14,7 @@ import pytest
 from localcluster import cgroups, gobuild
 from localcluster.cluster_images import ensure as ensure_images
 from localcluster.layout import Layout
-from localcluster.processes import children, kill
+from localcluster.processes import Processes, children, kill
 from localcluster.progress import Progress
 from sandbox import Sandbox
 
@@ -239,3 +239,15 @@ def test_orphan_of_a_deleted_clone_is_named_and_removed(clone: Clone) -> None:
     assert "cluster down --orphan" in refused.stderr
     clone.cluster("down", "--orphan")
     assert_nothing_is_left(lost)
+
+
+def test_what_a_dead_cluster_left_is_removed_by_the_next_start(clone: Clone) -> None:
+    dead = Clone(clone.sandbox, "dead")
+    dead.cluster("up", "--nodes", "check-a")
+    kill(Processes(dead.layout.state, dead.layout.processes, dead.layout.logs).all())
+    started = clone.try_cluster("up", "--nodes", "check-a")
+    assert started.returncode == 0, started.stderr
+    assert "dead cluster" in started.stderr
+    assert not dead.layout.state.exists()
+    clone.cluster("down")
+    assert_nothing_is_left(clone)
