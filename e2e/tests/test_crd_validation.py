@@ -1,6 +1,7 @@
 """Every rule of the CRD on a real API server: what it accepts, what it refuses, and in which words.
 
-No operator runs here: this is what a user gets back from `kubectl apply`.
+This is what a user gets back from `kubectl apply`. What is stored asks for a node that does not
+exist, so that an operator that happens to run leaves it alone.
 """
 
 import copy
@@ -8,11 +9,12 @@ import json
 from typing import Any
 
 import pytest
-from access.documents import benchmark, sample
+from access.documents import benchmark, on_node, sample
 from access.kubectl import CallError, Kubectl, Manifest
 
 POD = {"name": "pod", "pod": {}}
 VM = {"name": "vm", "virtualMachine": {}}
+NOWHERE = {"database": on_node("nowhere"), "driver": on_node("nowhere")}
 
 
 @pytest.fixture(scope="module")
@@ -301,7 +303,9 @@ def test_the_largest_spec_is_within_the_cost_limits(server: Kubectl) -> None:
 @pytest.fixture(scope="module")
 def started(server: Kubectl) -> Kubectl:
     """A benchmark that the operator has begun: its first status update sets the start time."""
-    server.create(changed("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "1%"}]))
+    document = changed("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "1%"}])
+    document["spec"]["placement"] = NOWHERE
+    server.create(document)
     status = '{"status": {"startTime": "2026-11-21T08:00:00Z", "seed": 1}}'
     server("patch", "dbb", "checked", "--subresource=status", "--type=merge", "-p", status)
     return server
@@ -332,8 +336,7 @@ def test_nothing_else_of_a_started_run_can_be_changed(started: Kubectl, patch: s
 
 
 def test_before_the_start_everything_can_be_changed(server: Kubectl) -> None:
-    document = benchmark("changing")
-    server.create(document)
+    server.create(benchmark("changing", placement=NOWHERE))
     server("patch", "dbb", "changing", "--type=merge", "-p", '{"spec": {"trials": {"min": 2}}}')
     found = server.get("dbb", "changing")
     assert found is not None
@@ -341,9 +344,8 @@ def test_before_the_start_everything_can_be_changed(server: Kubectl) -> None:
 
 
 def test_a_new_object_has_the_defaults_and_does_not_read_as_current(server: Kubectl) -> None:
-    server.create(benchmark("fresh"))
-    found = server.get("dbb", "fresh")
-    assert found is not None
+    document = json.dumps(benchmark("fresh", placement=NOWHERE))
+    found = json.loads(server("create", "-f", "-", "-o", "json", text=document))
     assert found["status"]["observedGeneration"] == -1
     assert not found["status"].get("conditions")
     assert found["spec"]["resources"] == {"cpu": 1, "memory": "768Mi", "dedicatedCPUs": True}
@@ -357,7 +359,7 @@ def test_a_new_object_has_the_defaults_and_does_not_read_as_current(server: Kube
 
 
 def test_short_name_category_and_columns(server: Kubectl) -> None:
-    server.apply(benchmark("listed"))
+    server.apply(benchmark("listed", placement=NOWHERE))
     assert "listed" in server("get", "dbb", "listed")
     assert "dbbenchmark.dbbench.io/listed" in server("get", "dbbench", "-o", "name")
     header = server("get", "dbb").splitlines()[0].split()

@@ -176,6 +176,16 @@ def test_suspended_run_starts_nothing_and_continues():
     assert len(measured(cluster)) == PLANNED
 
 
+def test_run_that_is_created_suspended_has_not_started():
+    cluster = ModelCluster(spec(suspend=True))
+    cluster.step()
+    assert "startTime" not in cluster.status
+    assert cluster.objects == {}
+    cluster.spec = spec()
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
 def test_gate_that_is_missed_fails_the_benchmark_but_keeps_its_results():
     gates = [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]
     cluster = ModelCluster(spec(gates=gates))

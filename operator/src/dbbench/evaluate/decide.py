@@ -230,7 +230,8 @@ def _status(
     conditions: list[Condition] = updated(
         before.conditions, findings, benchmark.metadata.generation, state.now
     )
-    start = before.start_time or timestamp(state.now)
+    # Suspended from the beginning, a run has not started: its spec can still be changed.
+    start = before.start_time or (None if phase is Phase.SUSPENDED else timestamp(state.now))
     return before.model_copy(
         update={
             "observed_generation": benchmark.metadata.generation,
