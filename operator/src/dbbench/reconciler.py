@@ -117,7 +117,9 @@ class Reconciler:
         count = self._failures.get(key, 0)
         self._failures[key] = count + 1
         delay = float(min(FIRST_RETRY_SECONDS * 2**count, LAST_RETRY_SECONDS))
-        if isinstance(error, ApiException):
+        if isinstance(error, ApiException) and namespace_is_ending(error):
+            log.info("namespace is being deleted", benchmark=key.name, namespace=key.namespace)
+        elif isinstance(error, ApiException):
             log.warning(
                 "api server refused",
                 benchmark=key.name,
@@ -149,6 +151,11 @@ class Reconciler:
             except Exception as error:
                 log.warning("resync failed", error=str(error))
             await asyncio.sleep(RESYNC_SECONDS)
+
+
+def namespace_is_ending(error: ApiException) -> bool:
+    """Whether the server refused because the namespace is being deleted, not for want of rights."""
+    return error.status == 403 and "NamespaceTerminating" in str(error.body)
 
 
 def _report(key: Key, before: DBBenchmarkStatus, after: DBBenchmarkStatus) -> None:
