@@ -20,7 +20,6 @@ LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_TRIAL = f"{GROUP}/trial"
 LABEL_ATTEMPT = f"{GROUP}/attempt"
 LABEL_JOB = f"{GROUP}/job"
-LABEL_CONTENT = f"{GROUP}/content"
 
 _HASH_LENGTH = 8
 # A StatefulSet's pods carry <name>-<10 characters> in a label of at most 63.
