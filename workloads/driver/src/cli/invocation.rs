@@ -1,4 +1,5 @@
 //! One invocation of a workload's command: engine, schema, and how to report.
+#![allow(async_fn_in_trait)] // tasks run on the main thread's runtime, so no bound is wanted
 
 use std::time::{Duration, Instant};
 
@@ -29,15 +30,38 @@ pub struct Invocation<E> {
     common: Common,
 }
 
-impl Invocation<Postgres> {
-    pub fn new(workload: &'static str, common: &Common) -> Result<Self, Failure> {
-        let schema = common.schema.clone().unwrap_or_else(|| workload.to_string());
-        if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
-            return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
+/// A command of a workload: what it does is the same on every engine.
+pub trait Task {
+    /// Name of the workload, and of its schema unless another one is asked for.
+    fn workload(&self) -> &'static str;
+
+    fn common(&self) -> &Common;
+
+    async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure>;
+}
+
+/// Performs a task on the engine that the URL names by its scheme.
+pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
+    let common = task.common();
+    let schema = common.schema.clone().unwrap_or_else(|| task.workload().to_string());
+    if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
+        return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
+    }
+    match common.url.split_once("://").map(|(scheme, _)| scheme) {
+        Some("postgres" | "postgresql") => {
+            let engine = Postgres::new(&common.url, common.password()?, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema)?).await
         }
+        _ => Err(Failure::arguments("--url must begin with postgres://")),
+    }
+}
+
+impl<E: Engine> Invocation<E> {
+    fn new(engine: E, task: &impl Task, schema: String) -> Result<Self, Failure> {
+        let common = task.common();
         Ok(Invocation {
-            engine: Postgres::new(&common.url, common.password()?, &schema)?,
-            workload,
+            engine,
+            workload: task.workload(),
             schema,
             seed: common.seed,
             agent: common.agent.as_deref().map(Agent::new).transpose()?,
@@ -46,9 +70,7 @@ impl Invocation<Postgres> {
             common: common.clone(),
         })
     }
-}
 
-impl<E: Engine> Invocation<E> {
     /// Opens a session; waits for a server that is not up yet, and fails at once where waiting is no use.
     pub async fn connect(&self) -> Result<E::Session, Failure> {
         let began = Instant::now();

@@ -5,11 +5,12 @@ mod options;
 mod output;
 mod redact;
 
+use std::future::Future;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use invocation::Invocation;
+pub use invocation::{Invocation, Task};
 pub use options::{positive_duration, Common, LoadOptions, LoopOptions};
 
 use crate::failure::{Exit, Failure};
@@ -50,9 +51,9 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Agent(args) => return dbbench_agent::run(args),
-        Command::Tpch(command) => perform(command.common().clone(), async || command.perform().await),
-        Command::Tpcc(command) => perform(command.common().clone(), async || command.perform().await),
-        Command::Tatp(command) => perform(command.common().clone(), async || command.perform().await),
+        Command::Tpch(command) => on_database(&command),
+        Command::Tpcc(command) => on_database(&command),
+        Command::Tatp(command) => on_database(&command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -78,14 +79,19 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(Exit::Arguments as u8)
 }
 
-fn perform(common: Common, command: impl AsyncFnOnce() -> Result<Document, Failure>) -> Result<(), Failure> {
-    output::check(&common.output)?;
+fn on_database(task: &impl Task) -> Result<(), Failure> {
+    conclude(&task.common().output, invocation::perform(task))
+}
+
+/// Runs a command to its end, and puts its document where the user wants it.
+fn conclude(output: &str, command: impl Future<Output = Result<Document, Failure>>) -> Result<(), Failure> {
+    output::check(output)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::invalid(format!("cannot start the runtime: {error}")))?;
-    let document = runtime.block_on(command())?;
-    output::write(&common.output, &document)?;
+    let document = runtime.block_on(command)?;
+    output::write(output, &document)?;
     verdict(&document)
 }
 

@@ -22,6 +22,15 @@ pub trait Engine: Clone + Send + Sync + 'static {
 
     /// Where the server is, for messages: no user, no password.
     fn address(&self) -> String;
+
+    /// Which SQL the server speaks, for the statements that have no common form.
+    fn dialect(&self) -> Dialect;
+}
+
+/// SQL in which the engines differ. A workload asks for it only where no common form exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    PostgreSql,
 }
 
 /// How a transaction sees the work of others.

@@ -1,5 +1,7 @@
 //! Data that can be made in chunks.
 
+use crate::engine::Dialect;
+
 /// The data of a workload at one scale. Chunks depend on scale and seed alone, never on how many
 /// connections load them, so that the digest is the same for the same parameters.
 pub trait Dataset: Clone + Send + 'static {
@@ -15,7 +17,7 @@ pub trait Dataset: Clone + Send + 'static {
     fn tables(&self) -> &'static [Table];
 
     /// Statements that create the tables, without keys.
-    fn create_sql(&self) -> &'static str;
+    fn create_sql(&self, dialect: Dialect) -> &'static str;
 
     fn chunks(&self, table: &Table) -> u32;
 
@@ -23,7 +25,7 @@ pub trait Dataset: Clone + Send + 'static {
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows>;
 
     /// Keys and indexes, to be made one stage after the other.
-    fn stages(&self) -> &'static [Stage];
+    fn stages(&self, dialect: Dialect) -> &'static [Stage];
 
     /// Values that a later run has to know, as JSON.
     fn constants(&self) -> serde_json::Value;

@@ -128,6 +128,7 @@ async fn write<E: Engine, D: Dataset>(
     connections: usize,
     usage: &UsageStart,
 ) -> Result<Record, Failure> {
+    let dialect = invocation.engine.dialect();
     let mut phases: Vec<Phase> = Vec::new();
     let began = std::time::Instant::now();
     let header = Meta {
@@ -141,7 +142,7 @@ async fn write<E: Engine, D: Dataset>(
         record: Record::default(),
     };
     meta::begin(session, &header).await?;
-    session.script(dataset.create_sql()).await?;
+    session.script(dataset.create_sql(dialect)).await?;
 
     let timer = PhaseTimer::start("load");
     let sent = stream::stream(&invocation.engine, dataset, connections, &invocation.progress).await?;
@@ -149,9 +150,9 @@ async fn write<E: Engine, D: Dataset>(
     let loaded = began.elapsed().as_secs_f64();
 
     let timer = PhaseTimer::start("index");
-    let statements = dataset.stages().iter().map(|stage| stage.statements.len()).sum::<usize>();
+    let statements = dataset.stages(dialect).iter().map(|stage| stage.statements.len()).sum::<usize>();
     invocation.progress.begin("index", statements as u64, "statements");
-    for stage in dataset.stages() {
+    for stage in dataset.stages(dialect) {
         run_stage(invocation, session, stage, connections).await?;
     }
     phases.push(timer.end());

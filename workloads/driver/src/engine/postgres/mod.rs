@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio_postgres::{Config, NoTls};
 
-use super::{Engine, EngineError, ErrorKind, Session};
+use super::{Dialect, Engine, EngineError, ErrorKind, Session};
 use crate::failure::Failure;
 
 pub use session::PostgresSession;
@@ -73,5 +73,9 @@ impl Engine for Postgres {
 
     fn address(&self) -> String {
         self.address.clone()
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::PostgreSql
     }
 }

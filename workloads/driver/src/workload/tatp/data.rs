@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::schema;
+use crate::engine::Dialect;
 use crate::load::{Dataset, Rows, Stage, Table};
 use crate::workload::random::Random;
 
@@ -41,7 +42,7 @@ impl Dataset for TatpData {
         &schema::TABLES
     }
 
-    fn create_sql(&self) -> &'static str {
+    fn create_sql(&self, _: Dialect) -> &'static str {
         schema::CREATE
     }
 
@@ -68,7 +69,7 @@ impl Dataset for TatpData {
         })
     }
 
-    fn stages(&self) -> &'static [Stage] {
+    fn stages(&self, _: Dialect) -> &'static [Stage] {
         &schema::STAGES
     }
 

@@ -9,7 +9,8 @@ mod schema;
 use clap::{Args, Subcommand};
 use serde_json::{json, Map, Value};
 
-use crate::cli::{Common, Invocation, LoadOptions, LoopOptions};
+use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
+use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document};
@@ -65,8 +66,12 @@ fn subscribers_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=1_000_000_000)
 }
 
-impl Command {
-    pub fn common(&self) -> &Common {
+impl Task for Command {
+    fn workload(&self) -> &'static str {
+        NAME
+    }
+
+    fn common(&self) -> &Common {
         match self {
             Command::Load(command) => &command.common,
             Command::Run(command) => &command.common,
@@ -74,8 +79,7 @@ impl Command {
         }
     }
 
-    pub async fn perform(&self) -> Result<Document, Failure> {
-        let invocation = Invocation::new(NAME, self.common())?;
+    async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
             Command::Load(command) => {
                 let dataset = data::TatpData::new(command.subscribers, invocation.seed);
@@ -83,10 +87,10 @@ impl Command {
                 let parameters = object(json!({
                     "subscribers": command.subscribers, "connections": connections, "replace": command.load.replace
                 }));
-                load::load(&invocation, &dataset, connections, command.load.replace, parameters).await
+                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run(&invocation, command).await,
-            Command::Check(command) => check::check(&invocation, command.subscribers).await,
+            Command::Run(command) => run(invocation, command).await,
+            Command::Check(command) => check::check(invocation, command.subscribers).await,
         }
     }
 }

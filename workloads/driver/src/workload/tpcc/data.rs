@@ -7,6 +7,7 @@ use std::io::Write;
 use super::constants::c_last_of_load;
 use super::names::last_name;
 use super::schema::{self, CUSTOMERS, DISTRICTS, FIRST_OPEN_ORDER, ITEMS, ORDERS};
+use crate::engine::Dialect;
 use crate::load::{Dataset, Rows, Stage, Table};
 use crate::workload::random::Random;
 
@@ -42,7 +43,7 @@ impl Dataset for TpccData {
         &schema::TABLES
     }
 
-    fn create_sql(&self) -> &'static str {
+    fn create_sql(&self, _: Dialect) -> &'static str {
         schema::CREATE
     }
 
@@ -89,7 +90,7 @@ impl Dataset for TpccData {
         })
     }
 
-    fn stages(&self) -> &'static [Stage] {
+    fn stages(&self, _: Dialect) -> &'static [Stage] {
         &schema::STAGES
     }
 

@@ -14,7 +14,7 @@ mod transaction;
 use clap::{Args, Subcommand};
 use serde_json::{json, Map, Value};
 
-use crate::cli::{Common, Invocation, LoadOptions, LoopOptions};
+use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
@@ -68,8 +68,12 @@ fn warehouses_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=100_000)
 }
 
-impl Command {
-    pub fn common(&self) -> &Common {
+impl Task for Command {
+    fn workload(&self) -> &'static str {
+        NAME
+    }
+
+    fn common(&self) -> &Common {
         match self {
             Command::Load(command) => &command.common,
             Command::Run(command) => &command.common,
@@ -77,8 +81,7 @@ impl Command {
         }
     }
 
-    pub async fn perform(&self) -> Result<Document, Failure> {
-        let invocation = Invocation::new(NAME, self.common())?;
+    async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
             Command::Load(command) => {
                 let dataset = data::TpccData::new(command.warehouses, invocation.seed);
@@ -86,10 +89,10 @@ impl Command {
                 let parameters = object(json!({
                     "warehouses": command.warehouses, "connections": connections, "replace": command.load.replace
                 }));
-                load::load(&invocation, &dataset, connections, command.load.replace, parameters).await
+                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run(&invocation, command).await,
-            Command::Check(command) => check::check(&invocation, command.warehouses).await,
+            Command::Run(command) => run(invocation, command).await,
+            Command::Check(command) => check::check(invocation, command.warehouses).await,
         }
     }
 }

@@ -9,6 +9,7 @@ use tpchgen::generators::{
 };
 
 use super::{schema, ScaleFactor};
+use crate::engine::Dialect;
 use crate::load::{Dataset, Rows, Stage, Table};
 
 /// The eight tables at one scale factor.
@@ -40,7 +41,7 @@ impl Dataset for TpchData {
         &schema::TABLES
     }
 
-    fn create_sql(&self) -> &'static str {
+    fn create_sql(&self, _: Dialect) -> &'static str {
         schema::CREATE
     }
 
@@ -71,7 +72,7 @@ impl Dataset for TpchData {
         }
     }
 
-    fn stages(&self) -> &'static [Stage] {
+    fn stages(&self, _: Dialect) -> &'static [Stage] {
         &schema::STAGES
     }
 

@@ -13,7 +13,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{json, Map, Value};
 
-use crate::cli::{Common, Invocation, LoadOptions};
+use crate::cli::{Common, Invocation, LoadOptions, Task};
+use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::load;
 use crate::report::Document;
@@ -86,8 +87,12 @@ pub enum Connection {
     PerQuery,
 }
 
-impl Command {
-    pub fn common(&self) -> &Common {
+impl Task for Command {
+    fn workload(&self) -> &'static str {
+        NAME
+    }
+
+    fn common(&self) -> &Common {
         match self {
             Command::Load(command) => &command.common,
             Command::Run(command) => &command.common,
@@ -95,8 +100,7 @@ impl Command {
         }
     }
 
-    pub async fn perform(&self) -> Result<Document, Failure> {
-        let invocation = Invocation::new(NAME, self.common())?;
+    async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
             Command::Load(command) => {
                 let dataset = data::TpchData::new(command.scale_factor.clone());
@@ -104,10 +108,10 @@ impl Command {
                 let parameters = object(json!({
                     "scaleFactor": command.scale_factor.text(), "connections": connections, "replace": command.load.replace
                 }));
-                load::load(&invocation, &dataset, connections, command.load.replace, parameters).await
+                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run::run(&invocation, command).await,
-            Command::Check(command) => check::check(&invocation, command.scale_factor.as_ref()).await,
+            Command::Run(command) => run::run(invocation, command).await,
+            Command::Check(command) => check::check(invocation, command.scale_factor.as_ref()).await,
         }
     }
 }
