@@ -1,6 +1,6 @@
 //! Measuring: phases and their times, latency histograms, closed-loop clients, the driver's own cost.
 
-pub mod closed_loop;
+pub mod clients;
 mod histogram;
 mod phases;
 mod tally;

@@ -1,9 +1,10 @@
 //! The workloads. Each one knows its data, its operations and its consistency conditions, and no engine.
 
 pub mod attempt;
-pub mod closed;
+
 pub mod conditions;
 pub mod random;
+pub mod run;
 pub mod tatp;
 pub mod tpcc;
 pub mod tpch;

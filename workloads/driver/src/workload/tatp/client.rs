@@ -2,7 +2,7 @@
 
 use super::inputs::{self, Population, OPERATIONS};
 use crate::engine::{Engine, EngineError, Isolation, Row, Session, Value};
-use crate::measure::closed_loop::{Client, ClosedLoop};
+use crate::measure::clients::{Client, Workload};
 use crate::measure::Transaction;
 use crate::workload::attempt::{attempt, single, Ending};
 use crate::workload::random::Random;
@@ -15,7 +15,7 @@ pub struct Tatp<E> {
     pub population: Population,
 }
 
-impl<E: Engine> ClosedLoop for Tatp<E> {
+impl<E: Engine> Workload for Tatp<E> {
     type Client = TatpClient<E::Session>;
 
     fn operations(&self) -> &'static [&'static str] {

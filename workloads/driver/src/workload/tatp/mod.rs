@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document};
-use crate::workload::closed;
+use crate::workload::run;
 
 pub const NAME: &str = "tatp";
 
@@ -89,13 +89,13 @@ impl Task for Command {
                 }));
                 load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run(invocation, command).await,
+            Command::Run(command) => measure(invocation, command).await,
             Command::Check(command) => check::check(invocation, command.subscribers).await,
         }
     }
 }
 
-async fn run<E: crate::engine::Engine>(
+async fn measure<E: crate::engine::Engine>(
     invocation: &Invocation<E>,
     command: &RunCommand,
 ) -> Result<Document, Failure> {
@@ -113,7 +113,7 @@ async fn run<E: crate::engine::Engine>(
             inputs::Distribution::Uniform => "uniform",
         },
     }));
-    parameters.extend(closed::parameters(&command.clients));
+    parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = meta.record.data;
     session.close().await;
@@ -124,7 +124,7 @@ async fn run<E: crate::engine::Engine>(
     };
     // The specification counts all transactions, those that fail as foreseen included.
     let all = |counts: &Counts| counts.ok + counts.expected_failure;
-    closed::measure(invocation, &workload, &command.clients, all, &mut document).await?;
+    run::measure(invocation, &workload, &command.clients, all, &mut document).await?;
     Ok(document)
 }
 

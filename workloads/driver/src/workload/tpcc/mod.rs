@@ -19,7 +19,7 @@ use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document, Metric};
-use crate::workload::closed;
+use crate::workload::run;
 
 pub const NAME: &str = "tpcc";
 
@@ -91,13 +91,13 @@ impl Task for Command {
                 }));
                 load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run(invocation, command).await,
+            Command::Run(command) => measure(invocation, command).await,
             Command::Check(command) => check::check(invocation, command.warehouses).await,
         }
     }
 }
 
-async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
+async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
     let scale = command.warehouses.map(|warehouses| warehouses.to_string());
     let expected = Expectation { workload: NAME, scale: scale.as_deref() };
@@ -111,14 +111,14 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
         "nurandConstants": {"cLastLoad": load_constant, "cLast": constants.c_last, "cId": constants.c_id,
             "olIId": constants.ol_i_id},
     }));
-    parameters.extend(closed::parameters(&command.clients));
+    parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = meta.record.data;
     session.close().await;
     let workload =
         terminal::Tpcc { engine: invocation.engine.clone(), seed: invocation.seed, warehouses, constants };
     let committed = |counts: &Counts| counts.ok;
-    closed::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
+    run::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
     let new_orders = document.operations[deck::NEW_ORDER].throughput_per_second.unwrap_or_default();
     document.metrics.push(Metric::new("newOrdersPerMinute", "per_minute", new_orders * 60.0));
     Ok(document)

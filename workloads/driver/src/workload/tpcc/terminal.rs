@@ -5,7 +5,7 @@ use super::deck::{self, Deck, OPERATIONS};
 use super::inputs::{self, Home};
 use super::transaction::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
 use crate::engine::{Engine, EngineError, Isolation, Session};
-use crate::measure::closed_loop::{Client, ClosedLoop};
+use crate::measure::clients::{Client, Workload};
 use crate::measure::Transaction;
 use crate::workload::attempt::attempt;
 use crate::workload::random::Random;
@@ -19,7 +19,7 @@ pub struct Tpcc<E> {
     pub constants: Constants,
 }
 
-impl<E: Engine> ClosedLoop for Tpcc<E> {
+impl<E: Engine> Workload for Tpcc<E> {
     type Client = Terminal<E::Session>;
 
     fn operations(&self) -> &'static [&'static str] {

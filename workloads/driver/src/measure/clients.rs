@@ -25,7 +25,7 @@ const STRAGGLER_LIMIT: Duration = Duration::from_secs(120);
 const LEAD: Duration = Duration::from_millis(10);
 
 /// A workload whose clients run transactions one after the other.
-pub trait ClosedLoop: Clone + Send + 'static {
+pub trait Workload: Clone + Send + 'static {
     type Client: Client;
 
     fn operations(&self) -> &'static [&'static str];
@@ -71,7 +71,7 @@ enum Event {
 }
 
 /// Runs the clients through warm-up and measured window; `observer` looks at the target around the latter.
-pub async fn run<W: ClosedLoop>(
+pub async fn run<W: Workload>(
     workload: &W,
     plan: Plan,
     observer: &mut Observer,
@@ -176,7 +176,7 @@ async fn next(inbox: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Failure>
     }
 }
 
-fn run_thread<W: ClosedLoop>(
+fn run_thread<W: Workload>(
     workload: W,
     clients: Vec<usize>,
     signal: watch::Receiver<Signal>,
@@ -200,7 +200,7 @@ fn run_thread<W: ClosedLoop>(
     tally
 }
 
-async fn run_client<W: ClosedLoop>(
+async fn run_client<W: Workload>(
     workload: W,
     index: usize,
     mut signal: watch::Receiver<Signal>,

@@ -5,7 +5,7 @@ use serde_json::{json, Map, Value};
 use crate::cli::{Invocation, LoopOptions};
 use crate::engine::Engine;
 use crate::failure::Failure;
-use crate::measure::closed_loop::{self, ClosedLoop, Plan};
+use crate::measure::clients::{self, Plan, Workload};
 use crate::report::{Counts, Document, Metric};
 use crate::target::Observer;
 
@@ -19,7 +19,7 @@ pub fn parameters(options: &LoopOptions) -> Map<String, Value> {
 }
 
 /// Runs the clients and fills in what was measured. `counted` says which outcomes make up the throughput.
-pub async fn measure<E: Engine, W: ClosedLoop>(
+pub async fn measure<E: Engine, W: Workload>(
     invocation: &Invocation<E>,
     workload: &W,
     options: &LoopOptions,
@@ -28,7 +28,7 @@ pub async fn measure<E: Engine, W: ClosedLoop>(
 ) -> Result<(), Failure> {
     let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
     let plan = Plan { clients: options.clients.into(), warmup: options.warmup, duration: options.duration };
-    let measured = closed_loop::run(workload, plan, &mut observer, &invocation.progress).await?;
+    let measured = clients::run(workload, plan, &mut observer, &invocation.progress).await?;
     document.target = observer.into_target();
     document.phases = measured.phases;
     document.operations = measured.tally.report(workload.operations(), options.duration, counted);
