@@ -11,7 +11,7 @@ mod value;
 use std::collections::BTreeMap;
 
 pub use error::{EngineError, ErrorKind};
-pub use value::{Row, Value};
+pub use value::{Cell, Row, Value};
 
 /// A database server that sessions can be opened on.
 pub trait Engine: Clone + Send + Sync + 'static {

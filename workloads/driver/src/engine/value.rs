@@ -9,8 +9,11 @@ use super::EngineError;
 /// A parameter of a prepared statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
+    Null,
+    Boolean(bool),
     Int(i32),
     Long(i64),
+    Double(f64),
     Text(&'a str),
     Decimal(Decimal),
     Time(SystemTime),
@@ -53,4 +56,24 @@ pub trait Row {
     fn decimal(&self, column: usize) -> Result<Decimal, EngineError>;
     fn text(&self, column: usize) -> Result<&str, EngineError>;
     fn boolean(&self, column: usize) -> Result<bool, EngineError>;
+
+    /// Number of columns.
+    fn columns(&self) -> usize;
+
+    /// A column's name.
+    fn name(&self, column: usize) -> &str;
+
+    /// The value as the column's own type says; an error names a type that has no such form.
+    fn cell(&self, column: usize) -> Result<Cell<'_>, EngineError>;
+}
+
+/// A value of an answer whose type the driver does not know beforehand.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell<'a> {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Double(f64),
+    Decimal(Decimal),
+    Text(&'a str),
 }
