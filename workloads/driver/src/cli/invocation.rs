@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Common;
 use crate::engine::postgres::Postgres;
-use crate::engine::{Engine, EngineError, ErrorKind, Server};
+use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
 use crate::failure::Failure;
 use crate::measure::Usage;
 use crate::report::document::Driver;
@@ -37,6 +37,11 @@ pub trait Task {
 
     fn common(&self) -> &Common;
 
+    /// What the workload needs of an engine; one that lacks it is refused before it is connected to.
+    fn needs(&self) -> &'static [Feature] {
+        &[]
+    }
+
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure>;
 }
 
@@ -59,6 +64,7 @@ pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
 impl<E: Engine> Invocation<E> {
     fn new(engine: E, task: &impl Task, schema: String) -> Result<Self, Failure> {
         let common = task.common();
+        engine.dialect().require(task.workload(), task.needs())?;
         Ok(Invocation {
             engine,
             workload: task.workload(),

@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Timeout,
     /// The disk or memory of the server is full.
     OutOfSpace,
+    /// The engine has no such feature.
+    Unsupported,
     /// An established connection broke.
     ConnectionLost,
     /// Anything else.
@@ -65,6 +67,7 @@ impl From<EngineError> for Failure {
             ErrorKind::Permission => (Exit::Unreachable, "PermissionDenied"),
             ErrorKind::ConnectionLost => (Exit::Unreachable, "DatabaseLost"),
             ErrorKind::Locked => (Exit::Unreachable, "SchemaLocked"),
+            ErrorKind::Unsupported => (Exit::Arguments, "Unsupported"),
             ErrorKind::MissingObject => (Exit::Inconsistent, "SchemaMissing"),
             ErrorKind::OutOfSpace => (Exit::Invalid, "DatabaseOutOfSpace"),
             ErrorKind::Timeout => (Exit::Invalid, "StatementTimeout"),

@@ -4,12 +4,14 @@
 //! that opened them, so their futures need not be `Send`.
 #![allow(async_fn_in_trait)] // sessions are used on single-threaded runtimes, where no bound is wanted
 
+mod dialect;
 mod error;
 pub mod postgres;
 mod value;
 
 use std::collections::BTreeMap;
 
+pub use dialect::{Dialect, Feature};
 pub use error::{EngineError, ErrorKind};
 pub use value::{Cell, Row, Value};
 
@@ -25,12 +27,6 @@ pub trait Engine: Clone + Send + Sync + 'static {
 
     /// Which SQL the server speaks, for the statements that have no common form.
     fn dialect(&self) -> Dialect;
-}
-
-/// SQL in which the engines differ. A workload asks for it only where no common form exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    PostgreSql,
 }
 
 /// How a transaction sees the work of others.

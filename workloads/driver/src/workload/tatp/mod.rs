@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use serde_json::{json, Map, Value};
 
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
-use crate::engine::Engine;
+use crate::engine::{Engine, Feature};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document};
@@ -77,6 +77,11 @@ impl Task for Command {
             Command::Run(command) => &command.common,
             Command::Check(command) => &command.common,
         }
+    }
+
+    /// INSERT_CALL_FORWARDING has to fail where the row exists.
+    fn needs(&self) -> &'static [Feature] {
+        &[Feature::Keys]
     }
 
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {

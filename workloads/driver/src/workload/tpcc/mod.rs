@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use serde_json::{json, Map, Value};
 
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
-use crate::engine::{Engine, Session};
+use crate::engine::{Engine, Feature, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document, Metric};
@@ -79,6 +79,11 @@ impl Task for Command {
             Command::Run(command) => &command.common,
             Command::Check(command) => &command.common,
         }
+    }
+
+    /// Lookups by key, and rows that are locked before they are changed.
+    fn needs(&self) -> &'static [Feature] {
+        &[Feature::Keys, Feature::RowLocks]
     }
 
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
