@@ -9,9 +9,7 @@ use super::Common;
 use crate::engine::postgres::Postgres;
 use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
 use crate::failure::Failure;
-use crate::measure::Usage;
-use crate::report::document::Driver;
-use crate::report::{Data, Document, Progress, Target};
+use crate::report::{Document, Progress};
 use crate::target::Agent;
 
 /// Pause between two attempts to connect.
@@ -69,10 +67,10 @@ impl<E: Engine> Invocation<E> {
             engine,
             workload: task.workload(),
             schema,
-            seed: common.seed,
-            agent: common.agent.as_deref().map(Agent::new).transpose()?,
-            progress: Progress::new(common.progress),
-            patience: common.connect_timeout,
+            seed: common.reporting.seed,
+            agent: common.reporting.agent()?,
+            progress: Progress::new(common.reporting.progress),
+            patience: common.reporting.connect_timeout,
             common: common.clone(),
         })
     }
@@ -123,27 +121,8 @@ impl<E: Engine> Invocation<E> {
         let mut all = Map::new();
         all.insert("url".into(), self.common.url.clone().into());
         all.insert("schema".into(), self.schema.clone().into());
-        all.insert("agent".into(), self.common.agent.clone().into());
-        all.insert("connectTimeoutSeconds".into(), self.patience.as_secs_f64().into());
         all.extend(parameters);
-        Document {
-            kind: "Result",
-            schema_version: 1,
-            driver: Driver { version: env!("CARGO_PKG_VERSION") },
-            command,
-            workload: self.workload,
-            parameters: all,
-            seed: self.seed,
-            valid: true,
-            invalid_reasons: Vec::new(),
-            phases: Vec::new(),
-            metrics: Vec::new(),
-            operations: Vec::new(),
-            server,
-            data: Data::default(),
-            checks: Vec::new(),
-            driver_usage: Usage::default(),
-            target: Target::default(),
-        }
+        let document = self.common.reporting.document(self.workload, command, all);
+        Document { server: Some(server), ..document }
     }
 }

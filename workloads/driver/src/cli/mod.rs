@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use invocation::{Invocation, Task};
-pub use options::{positive_duration, Common, LoadOptions, LoopOptions};
+pub use options::{positive_duration, Common, LoadOptions, LoopOptions, Reporting};
 
 use crate::failure::{Exit, Failure};
 use crate::report::Document;
@@ -80,7 +80,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
 }
 
 fn on_database(task: &impl Task) -> Result<(), Failure> {
-    conclude(&task.common().output, invocation::perform(task))
+    conclude(&task.common().reporting.output, invocation::perform(task))
 }
 
 /// Runs a command to its end, and puts its document where the user wants it.

@@ -4,9 +4,36 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::report::progress::Mode;
+use crate::report::Document;
+use crate::target::Agent;
+
+/// Options of every command that measures: what goes into the process besides its own options, and what comes out.
+#[derive(Debug, Clone, Args)]
+pub struct Reporting {
+    /// Agent whose counters stand in the result: http://host:9590
+    #[arg(long, value_name = "URL")]
+    pub agent: Option<String>,
+
+    /// How long to wait for a database or an agent that is not up yet
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub connect_timeout: Duration,
+
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+
+    /// Where the result goes: a file, or - for standard output
+    #[arg(long, value_name = "PATH", default_value = "-")]
+    pub output: String,
+
+    /// How progress is shown on standard error
+    #[arg(long, value_enum, default_value_t = Mode::Auto)]
+    pub progress: Mode,
+}
 
 /// Options of every command that talks to a database.
 #[derive(Debug, Clone, Args)]
@@ -23,25 +50,8 @@ pub struct Common {
     #[arg(long, value_name = "PATH")]
     pub password_file: Option<PathBuf>,
 
-    /// Agent beside the database, for its counters: http://host:9590
-    #[arg(long, value_name = "URL")]
-    pub agent: Option<String>,
-
-    /// Seed of all random choices
-    #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
-    pub seed: u64,
-
-    /// Where the result goes: a file, or - for standard output
-    #[arg(long, value_name = "PATH", default_value = "-")]
-    pub output: String,
-
-    /// How progress is shown on standard error
-    #[arg(long, value_enum, default_value_t = Mode::Auto)]
-    pub progress: Mode,
-
-    /// How long to wait for a database (and agent) that is not up yet
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
-    pub connect_timeout: Duration,
+    #[command(flatten)]
+    pub reporting: Reporting,
 }
 
 /// Options of every load.
@@ -84,6 +94,28 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
         Ok(duration) if duration.is_zero() => Err("must be longer than zero".into()),
         Ok(duration) => Ok(duration),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Reporting {
+    /// The agent that was asked for.
+    pub fn agent(&self) -> Result<Option<Agent>, Failure> {
+        self.agent.as_deref().map(Agent::new).transpose()
+    }
+
+    /// A document without measurements yet, of a command that talks to no database. `parameters` are the
+    /// workload's own.
+    pub fn document(
+        &self,
+        workload: &'static str,
+        command: &'static str,
+        parameters: Map<String, Value>,
+    ) -> Document {
+        let mut all = Map::new();
+        all.insert("agent".into(), self.agent.clone().into());
+        all.insert("connectTimeoutSeconds".into(), self.connect_timeout.as_secs_f64().into());
+        all.extend(parameters);
+        Document::new(workload, command, all, self.seed)
     }
 }
 

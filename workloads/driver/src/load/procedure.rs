@@ -66,7 +66,7 @@ fn held<E: Engine>(invocation: &Invocation<E>, error: EngineError) -> Failure {
 }
 
 fn fill(document: &mut Document, record: Record) {
-    document.data = record.data;
+    document.data = Some(record.data);
     document.phases = record.phases;
     document.metrics = record.metrics;
     document.driver_usage = record.usage;

@@ -25,8 +25,12 @@ pub struct Document {
     pub phases: Vec<Phase>,
     pub metrics: Vec<Metric>,
     pub operations: Vec<Operation>,
-    pub server: Server,
-    pub data: Data,
+    /// The database that was measured; absent where the workload has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
+    /// Absent where nothing was loaded by the driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
     pub checks: Vec<Check>,
     pub driver_usage: Usage,
     pub target: Target,
@@ -110,6 +114,34 @@ pub struct Target {
 }
 
 impl Document {
+    /// A document without measurements yet.
+    pub fn new(
+        workload: &'static str,
+        command: &'static str,
+        parameters: Map<String, Value>,
+        seed: u64,
+    ) -> Self {
+        Document {
+            kind: "Result",
+            schema_version: 1,
+            driver: Driver { version: env!("CARGO_PKG_VERSION") },
+            command,
+            workload,
+            parameters,
+            seed,
+            valid: true,
+            invalid_reasons: Vec::new(),
+            phases: Vec::new(),
+            metrics: Vec::new(),
+            operations: Vec::new(),
+            server: None,
+            data: None,
+            checks: Vec::new(),
+            driver_usage: Usage::default(),
+            target: Target::default(),
+        }
+    }
+
     /// Marks the measurement as one that does not count.
     pub fn invalidate(&mut self, reason: impl Into<String>) {
         self.valid = false;

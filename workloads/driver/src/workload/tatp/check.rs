@@ -68,7 +68,7 @@ pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) ->
         document.checks.push(Check { name: format!("rows of {table}"), ok: expected == found, detail });
     }
     document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)
 }

@@ -120,7 +120,7 @@ async fn measure<E: crate::engine::Engine>(
     }));
     parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     session.close().await;
     let workload = client::Tatp {
         engine: invocation.engine.clone(),

@@ -118,7 +118,7 @@ pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) ->
     let mut document =
         invocation.document("check", object(json!({"warehouses": meta.scale})), session.server().await?);
     document.checks = evaluate(&session, &CONDITIONS, &invocation.progress).await?;
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)
 }

@@ -118,7 +118,7 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     }));
     parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     session.close().await;
     let workload =
         terminal::Tpcc { engine: invocation.engine.clone(), seed: invocation.seed, warehouses, constants };

@@ -91,7 +91,7 @@ pub async fn check<E: Engine>(
         invocation.document("check", object(json!({"scaleFactor": meta.scale})), session.server().await?);
     document.checks.extend(cardinalities(&session, &meta).await?);
     document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)
 }

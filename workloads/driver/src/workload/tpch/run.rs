@@ -57,7 +57,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         })),
         session.server().await?,
     );
-    document.data = meta.record.data;
+    document.data = Some(meta.record.data);
     let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
     let mut queries: Vec<Query> = command
         .queries
