@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::measure::{Arrivals, Spacing};
 use crate::report::progress::Mode;
 use crate::report::Document;
 use crate::target::Agent;
@@ -73,7 +74,7 @@ impl LoadOptions {
     }
 }
 
-/// Options of workloads that run clients in a closed loop.
+/// Options of workloads whose clients run transactions.
 #[derive(Debug, Clone, Args)]
 pub struct LoopOptions {
     /// Clients, each with a connection of its own
@@ -87,6 +88,29 @@ pub struct LoopOptions {
     /// Length of the measured window
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     pub duration: Duration,
+
+    /// Open loop: transactions per second that are due, whether or not the database keeps up; latencies
+    /// count from when a transaction was due [default: closed loop, a client's next one follows its last]
+    #[arg(long, value_name = "PER_SECOND", value_parser = positive_rate)]
+    pub rate: Option<f64>,
+
+    /// How the due times of an open loop are spaced
+    #[arg(long, value_enum, default_value_t = Spacing::Poisson, requires = "rate")]
+    pub arrivals: Spacing,
+}
+
+impl LoopOptions {
+    pub fn arrivals(&self) -> Arrivals {
+        self.rate.map_or(Arrivals::Closed, |rate| Arrivals::Open { rate, spacing: self.arrivals })
+    }
+}
+
+fn positive_rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        // Beyond that, times in nanoseconds are no longer apart.
+        Ok(rate) if rate > 0.0 && rate <= 1e8 => Ok(rate),
+        _ => Err("must be a number above 0 and at most 100000000, of transactions per second".into()),
+    }
 }
 
 pub fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -1,28 +1,25 @@
-//! Closed loop: each client sends its next transaction when the one before has ended.
+//! Clients that run transactions one after the other.
 //!
-//! Clients are spread over as many threads as the process has CPUs, each with a runtime of its own,
-//! so that a client and its connection never change threads. All wait at a barrier before the
-//! warm-up and again before the measured window.
+//! They are spread over as many threads as the process has CPUs, each with a runtime of its own, so that a
+//! client and its connection never change threads. All wait at a barrier before the warm-up and again before
+//! the measured window.
 #![allow(async_fn_in_trait)] // clients never leave their single-threaded runtime, so no bound is wanted
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::arrivals::{Arrivals, Member, Schedule};
+use super::coordinator::{Conditions, Coordinator};
+use super::recorder::{Recorder, Slice};
 use super::tally::{Tally, Transaction};
-use super::{Phase, PhaseTimer, Usage, UsageStart};
+use super::timer::Timer;
+use super::{Phase, Usage};
 use crate::engine::EngineError;
-use crate::failure::{Exit, Failure};
-use crate::report::Progress;
-use crate::target::Observer;
-
-/// A transaction that has not ended this long after the window is given up.
-const STRAGGLER_LIMIT: Duration = Duration::from_secs(120);
-
-/// The clients are told a moment ahead, so that they begin together.
-const LEAD: Duration = Duration::from_millis(10);
+use crate::failure::Failure;
 
 /// A workload whose clients run transactions one after the other.
 pub trait Workload: Clone + Send + 'static {
@@ -30,24 +27,49 @@ pub trait Workload: Clone + Send + 'static {
 
     fn operations(&self) -> &'static [&'static str];
 
+    /// Names of the shares that transactions add to by their marks.
+    fn shares(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Connects client number `index` and prepares its statements.
     async fn client(&self, index: usize) -> Result<Self::Client, EngineError>;
 }
 
 /// One client (TPC-C: terminal) with its connection.
 pub trait Client {
+    /// How long the client waits before its next transaction in a closed loop; belongs to no latency.
+    fn pause(&mut self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Runs one transaction to its end, retries included. An error ends the whole run.
     async fn transact(&mut self) -> Result<Transaction, EngineError>;
+
+    /// The next transaction that has ended in the background, if any.
+    fn ended(&mut self) -> Result<Option<Transaction>, EngineError> {
+        Ok(None)
+    }
+
+    /// Waits for the next transaction that is to end in the background; none when all have.
+    async fn settle(&mut self) -> Result<Option<Transaction>, EngineError> {
+        Ok(None)
+    }
 
     async fn close(self);
 }
 
-/// Length of the phases.
+/// How the clients run.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
+    /// In this process.
     pub clients: usize,
     pub warmup: Duration,
     pub duration: Duration,
+    pub arrivals: Arrivals,
+    /// Of the intended starts of an open loop.
+    pub seed: u64,
+    pub member: Member,
 }
 
 /// The measured window.
@@ -57,34 +79,45 @@ pub struct Measured {
     pub usage: Usage,
 }
 
-#[derive(Clone, Copy)]
-enum Signal {
+/// A warm-up or measured window that the clients share.
+pub(super) struct Window {
+    pub start: Instant,
+    pub deadline: Instant,
+    pub measured: bool,
+    /// None in a closed loop.
+    pub schedule: Option<Mutex<Schedule>>,
+}
+
+#[derive(Clone)]
+pub(super) enum Signal {
     Wait,
-    Run { start: Instant, deadline: Instant, measured: bool },
+    Run(Arc<Window>),
     Stop,
 }
 
-enum Event {
+/// What a thread tells the coordinator.
+pub(super) enum Event {
     Ready,
     Done,
-    Failed(EngineError),
+    Slice(Slice),
+    Failed(Failure),
 }
 
-/// Runs the clients through warm-up and measured window; `observer` looks at the target around the latter.
+/// Runs the clients through warm-up and measured window.
 pub async fn run<W: Workload>(
     workload: &W,
     plan: Plan,
-    observer: &mut Observer,
-    progress: &Progress,
+    conditions: Conditions<'_>,
 ) -> Result<Measured, Failure> {
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
     let threads = cpus.min(plan.clients);
     let (signal, _) = watch::channel(Signal::Wait);
     let (events, inbox) = mpsc::unbounded_channel();
+    let first = plan.member.index as usize * plan.clients;
     let mut tallies = Vec::new();
     for thread in 0..threads {
         let (workload, signal, events) = (workload.clone(), signal.subscribe(), events.clone());
-        let mine: Vec<usize> = (thread..plan.clients).step_by(threads).collect();
+        let mine: Vec<usize> = (thread..plan.clients).step_by(threads).map(|index| first + index).collect();
         let (deliver, tally) = oneshot::channel();
         std::thread::Builder::new()
             .name(format!("clients-{thread}"))
@@ -94,86 +127,18 @@ pub async fn run<W: Workload>(
         tallies.push(tally);
     }
     drop(events);
-    let outcome = coordinate(plan, &signal, inbox, observer, progress).await;
+    let operations = workload.operations().len();
+    let mut coordinator = Coordinator::new(plan, operations, &signal, inbox, conditions);
+    let outcome = coordinator.run().await;
     signal.send_replace(Signal::Stop);
     // After a failure the threads, which may hang in a dead connection, are left to the end of the process.
     let (phases, usage) = outcome?;
-    let mut tally = Tally::new(workload.operations().len());
+    let mut tally = Tally::new(operations, workload.shares().len());
     for one in tallies {
         tally.merge(&one.await.map_err(|_| Failure::invalid("a client thread ended early"))?);
     }
+    coordinator.complete(&mut tally);
     Ok(Measured { tally, phases, usage })
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime needs only epoll")
-}
-
-async fn coordinate(
-    plan: Plan,
-    signal: &watch::Sender<Signal>,
-    mut inbox: mpsc::UnboundedReceiver<Event>,
-    observer: &mut Observer,
-    progress: &Progress,
-) -> Result<(Vec<Phase>, Usage), Failure> {
-    progress.begin("connect", plan.clients as u64, "clients");
-    for connected in 0..plan.clients {
-        next(&mut inbox).await?;
-        progress.set(connected as u64 + 1);
-    }
-    let mut phases = Vec::new();
-    if !plan.warmup.is_zero() {
-        phases.push(window("warmup", plan.warmup, plan.clients, false, signal, &mut inbox, progress).await?);
-    }
-    observer.before().await?;
-    let start = UsageStart::now();
-    phases.push(window("measure", plan.duration, plan.clients, true, signal, &mut inbox, progress).await?);
-    let usage = start.end();
-    observer.after().await?;
-    progress.finish();
-    Ok((phases, usage))
-}
-
-/// Lets all clients run for `length` and waits until each has ended its last transaction.
-async fn window(
-    name: &'static str,
-    length: Duration,
-    clients: usize,
-    measured: bool,
-    signal: &watch::Sender<Signal>,
-    inbox: &mut mpsc::UnboundedReceiver<Event>,
-    progress: &Progress,
-) -> Result<Phase, Failure> {
-    let start = Instant::now() + LEAD;
-    let deadline = start + length;
-    progress.begin(name, length.as_secs_f64().ceil() as u64, "seconds");
-    signal.send_replace(Signal::Run { start, deadline, measured });
-    tokio::time::sleep_until(start.into()).await;
-    let timer = PhaseTimer::start(name);
-    let mut tick = tokio::time::interval(Duration::from_secs(1));
-    let mut running = clients;
-    while running > 0 {
-        tokio::select! {
-            event = next(inbox) => { event?; running -= 1; }
-            _ = tick.tick() => progress.set(start.elapsed().as_secs().min(length.as_secs())),
-            _ = tokio::time::sleep_until((deadline + STRAGGLER_LIMIT).into()) => {
-                return Err(Failure::new(Exit::Unreachable, "DatabaseLost", format!(
-                    "{running} transactions did not end within {} s after the {name} phase",
-                    STRAGGLER_LIMIT.as_secs()
-                )));
-            }
-        }
-    }
-    progress.set(length.as_secs_f64().ceil() as u64);
-    Ok(timer.end())
-}
-
-async fn next(inbox: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Failure> {
-    match inbox.recv().await {
-        Some(Event::Ready | Event::Done) => Ok(()),
-        Some(Event::Failed(error)) => Err(error.into()),
-        None => Err(Failure::invalid("all client threads ended early")),
-    }
 }
 
 fn run_thread<W: Workload>(
@@ -182,21 +147,23 @@ fn run_thread<W: Workload>(
     signal: watch::Receiver<Signal>,
     events: mpsc::UnboundedSender<Event>,
 ) -> Tally {
-    let tally = Rc::new(RefCell::new(Tally::new(workload.operations().len())));
+    let recorder = Recorder::new(workload.operations().len(), workload.shares().len(), events.clone());
+    let recorder = Rc::new(RefCell::new(recorder));
     let local = tokio::task::LocalSet::new();
     for index in clients {
-        let (workload, signal, events, tally) =
-            (workload.clone(), signal.clone(), events.clone(), tally.clone());
+        let (workload, signal, events, recorder) =
+            (workload.clone(), signal.clone(), events.clone(), recorder.clone());
         local.spawn_local(async move {
-            if let Err(error) = run_client(workload, index, signal, &events, &tally).await {
+            if let Err(failure) = run_client(workload, index, signal, &events, &recorder).await {
                 // No receiver means that the run has been given up already.
-                let _ = events.send(Event::Failed(error));
+                let _ = events.send(Event::Failed(failure));
             }
         });
     }
     drop(events);
-    runtime().block_on(local);
-    let tally = tally.borrow().clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime needs only epoll").block_on(local);
+    let tally = recorder.borrow().tally.clone();
     tally
 }
 
@@ -205,28 +172,105 @@ async fn run_client<W: Workload>(
     index: usize,
     mut signal: watch::Receiver<Signal>,
     events: &mpsc::UnboundedSender<Event>,
-    tally: &RefCell<Tally>,
-) -> Result<(), EngineError> {
+    recorder: &RefCell<Recorder>,
+) -> Result<(), Failure> {
     let mut client = workload.client(index).await?;
+    let timer = Timer::new().map_err(|error| Failure::invalid(format!("cannot make a timer: {error}")))?;
     let _ = events.send(Event::Ready);
     while signal.changed().await.is_ok() {
-        let current = *signal.borrow_and_update();
-        let Signal::Run { start, deadline, measured } = current else { break };
-        tokio::time::sleep_until(start.into()).await;
-        let mut began = Instant::now();
-        while began < deadline {
-            let transaction = client.transact().await?;
-            let ended = Instant::now();
-            if measured {
-                tally.borrow_mut().book(transaction, ended - began, ended <= deadline);
-            }
-            began = ended;
-            if signal.has_changed().unwrap_or(true) {
-                break;
-            }
+        let current = signal.borrow_and_update().clone();
+        let Signal::Run(window) = current else { break };
+        recorder.borrow_mut().begin(window.start, window.measured);
+        tokio::time::sleep_until(window.start.into()).await;
+        match &window.schedule {
+            None => closed_loop(&mut client, &window, &signal, recorder).await?,
+            Some(schedule) => open_loop(&mut client, &window, schedule, &timer, &signal, recorder).await?,
         }
+        while let Some(transaction) = client.settle().await? {
+            let now = Instant::now();
+            recorder.borrow_mut().book(transaction, now, now, window.deadline);
+        }
+        recorder.borrow_mut().pass_on();
         let _ = events.send(Event::Done);
     }
     client.close().await;
     Ok(())
+}
+
+/// The client's next transaction starts when the one before has ended, or after a pause.
+async fn closed_loop<C: Client>(
+    client: &mut C,
+    window: &Window,
+    signal: &watch::Receiver<Signal>,
+    recorder: &RefCell<Recorder>,
+) -> Result<(), Failure> {
+    let mut began = Instant::now();
+    while began < window.deadline && !given_up(signal) {
+        let pause = client.pause();
+        if !pause.is_zero() {
+            let end = began + pause;
+            tokio::time::sleep_until(end.min(window.deadline).into()).await;
+            if end >= window.deadline {
+                break;
+            }
+            began = Instant::now();
+        }
+        let transaction = client.transact().await?;
+        let ended = Instant::now();
+        book(client, window, recorder, transaction, began, ended)?;
+        began = ended;
+    }
+    Ok(())
+}
+
+/// The client takes the next due transaction; its latency counts from when it was due.
+async fn open_loop<C: Client>(
+    client: &mut C,
+    window: &Window,
+    schedule: &Mutex<Schedule>,
+    timer: &Timer,
+    signal: &watch::Receiver<Signal>,
+    recorder: &RefCell<Recorder>,
+) -> Result<(), Failure> {
+    let lost = |error| Failure::invalid(format!("a timer failed: {error}"));
+    while !given_up(signal) {
+        let due = schedule.lock().expect("no holder of this lock panics").take(window.deadline);
+        let Some(due) = due else { break };
+        let queued = due < Instant::now();
+        timer.until(due).await.map_err(lost)?;
+        let started = Instant::now();
+        if started >= window.deadline {
+            if window.measured {
+                recorder.borrow_mut().tally.started.miss(window.deadline - due);
+            }
+            break;
+        }
+        if window.measured {
+            recorder.borrow_mut().tally.started.start(started - due, queued);
+        }
+        let transaction = client.transact().await?;
+        book(client, window, recorder, transaction, due, Instant::now())?;
+    }
+    Ok(())
+}
+
+fn book<C: Client>(
+    client: &mut C,
+    window: &Window,
+    recorder: &RefCell<Recorder>,
+    transaction: Transaction,
+    began: Instant,
+    ended: Instant,
+) -> Result<(), EngineError> {
+    let mut recorder = recorder.borrow_mut();
+    recorder.book(transaction, began, ended, window.deadline);
+    while let Some(transaction) = client.ended()? {
+        recorder.book(transaction, began, ended, window.deadline);
+    }
+    Ok(())
+}
+
+/// Whether the coordinator has said something since it started the window, which it does only to end the run.
+fn given_up(signal: &watch::Receiver<Signal>) -> bool {
+    signal.has_changed().unwrap_or(true)
 }

@@ -3,19 +3,28 @@
 use std::time::Duration;
 
 use base64::Engine as _;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a histogram can hold at most, in microseconds; over 100 000 years.
 const LONGEST: u64 = 1 << 62;
 
 /// Latencies of one operation, in microseconds.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "Encoded", try_from = "Encoded")]
 pub struct Latency {
     histogram: Histogram<u64>,
     /// The mean is taken from here: a histogram of whole microseconds would bias short ones.
     nanoseconds: u128,
+}
+
+/// [`Latency`] on its way to another process.
+#[derive(Serialize, Deserialize)]
+struct Encoded {
+    histogram: String,
+    /// Upper and lower half.
+    nanoseconds: [u64; 2],
 }
 
 /// A histogram as it stands in the result document.
@@ -27,6 +36,7 @@ pub struct LatencySummary {
     pub count: u64,
     pub mean: f64,
     pub p50: u64,
+    pub p90: u64,
     pub p95: u64,
     pub p99: u64,
     pub p999: u64,
@@ -54,22 +64,25 @@ impl Latency {
         self.nanoseconds += other.nanoseconds;
     }
 
+    /// The value that this share of the latencies does not exceed; none when there are none.
+    pub fn quantile(&self, quantile: f64) -> Option<Duration> {
+        let any = !self.histogram.is_empty();
+        any.then(|| Duration::from_micros(self.histogram.value_at_quantile(quantile)))
+    }
+
     pub fn summary(&self) -> Option<LatencySummary> {
         let count = self.histogram.len();
         if count == 0 {
             return None;
         }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.histogram, &mut bytes)
-            .expect("writing into memory does not fail");
         let at = |quantile| self.histogram.value_at_quantile(quantile);
         Some(LatencySummary {
             unit: "microseconds",
-            histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
+            histogram: encode(&self.histogram),
             count,
             mean: self.nanoseconds as f64 / 1000.0 / count as f64,
             p50: at(0.5),
+            p90: at(0.9),
             p95: at(0.95),
             p99: at(0.99),
             p999: at(0.999),
@@ -78,10 +91,40 @@ impl Latency {
     }
 }
 
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect("writing into memory does not fail");
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+impl From<Latency> for Encoded {
+    fn from(latency: Latency) -> Self {
+        let nanoseconds = [(latency.nanoseconds >> 64) as u64, latency.nanoseconds as u64];
+        Encoded { histogram: encode(&latency.histogram), nanoseconds }
+    }
+}
+
+impl TryFrom<Encoded> for Latency {
+    type Error = String;
+
+    fn try_from(encoded: Encoded) -> Result<Self, String> {
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(&encoded.histogram)
+            .map_err(|error| format!("no base64: {error}"))?;
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| format!("no histogram: {error}"))?;
+        // One that was read has a fixed range; adding to a fresh one lets it grow.
+        let mut histogram = Histogram::new(3).expect("three digits are allowed");
+        histogram.add(&read).map_err(|error| format!("another kind of histogram: {error}"))?;
+        let [upper, lower] = encoded.nanoseconds.map(u128::from);
+        Ok(Latency { histogram, nanoseconds: upper << 64 | lower })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::serialization::Deserializer;
 
     fn of(microseconds: impl IntoIterator<Item = u64>) -> Latency {
         let mut latency = Latency::default();
@@ -107,6 +150,15 @@ mod tests {
         assert_eq!(decoded.len(), summary.count);
         assert_eq!(decoded.value_at_quantile(0.99), summary.p99);
         assert_eq!(decoded.max(), summary.max);
+    }
+
+    #[test]
+    fn a_histogram_comes_back_unchanged_from_another_process() {
+        let sent = of((0..1000).map(|i| 100 + i * 37));
+        let mut back: Latency = serde_json::from_str(&serde_json::to_string(&sent).unwrap()).unwrap();
+        assert_eq!((&back.histogram, back.nanoseconds), (&sent.histogram, sent.nanoseconds));
+        back.record(Duration::from_secs(3600));
+        assert!(serde_json::from_str::<Latency>(r#"{"histogram":"AAAA","nanoseconds":[0,0]}"#).is_err());
     }
 
     #[test]

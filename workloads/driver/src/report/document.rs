@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::engine::Server;
-use crate::measure::{LatencySummary, Phase, Usage};
+use crate::measure::{ArrivalsSummary, LatencySummary, Phase, SeriesSummary, Usage};
 
 /// Everything one invocation measured. Field order is the order in the file; `kind` stays first,
 /// because readers of merged logs recognise the line by it.
@@ -25,6 +25,11 @@ pub struct Document {
     pub phases: Vec<Phase>,
     pub metrics: Vec<Metric>,
     pub operations: Vec<Operation>,
+    /// How the intended starts of an open loop were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsSummary>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Share>,
     /// The database that was measured; absent where the workload has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
@@ -72,18 +77,28 @@ pub struct Operation {
     pub throughput_per_second: Option<f64>,
     pub latency: Option<LatencySummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_fingerprint: Option<String>,
 }
 
 /// How the executions of an operation ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     pub ok: u64,
     pub expected_failure: u64,
     pub error: u64,
+}
+
+/// A share of the inputs of successful transactions: `count` of `of`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Share {
+    pub name: String,
+    pub count: u64,
+    pub of: u64,
 }
 
 /// The data that was loaded.
@@ -134,6 +149,8 @@ impl Document {
             phases: Vec::new(),
             metrics: Vec::new(),
             operations: Vec::new(),
+            arrivals: None,
+            shares: Vec::new(),
             server: None,
             data: None,
             checks: Vec::new(),

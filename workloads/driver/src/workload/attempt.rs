@@ -41,7 +41,7 @@ pub async fn attempt<S: Session>(
                 _ => Outcome::Error(error.class),
             },
         };
-        return Ok(Transaction { operation, outcome: ended, conflicts });
+        return Ok(Transaction { conflicts, ..Transaction::new(operation, ended) });
     }
 }
 
@@ -73,5 +73,5 @@ pub fn single(operation: usize, outcome: Result<bool, EngineError>) -> Result<Tr
         }
         Err(error) => Outcome::Error(error.class),
     };
-    Ok(Transaction { operation, outcome, conflicts: Vec::new() })
+    Ok(Transaction::new(operation, outcome))
 }

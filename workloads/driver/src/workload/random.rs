@@ -40,6 +40,13 @@ impl Random {
         self.uniform(1, 100) <= percent
     }
 
+    /// Exponentially distributed with this mean: distances of independent events.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 53 bits make a double in [0, 1), so that the logarithm's argument is never zero.
+        let uniform = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        -mean * (1.0 - uniform).ln()
+    }
+
     /// Non-uniform random (TPC-C clause 2.1.6, TATP with `c` = 0), in `low..=high`.
     pub fn nurand(&mut self, a: i64, c: i64, low: i64, high: i64) -> i64 {
         let mixed = self.uniform(0, a) | self.uniform(low, high);

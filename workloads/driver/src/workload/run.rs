@@ -1,4 +1,4 @@
-//! The measured run of a workload whose clients work in a closed loop.
+//! The measured run of a workload whose clients run transactions.
 
 use serde_json::{json, Map, Value};
 
@@ -6,6 +6,7 @@ use crate::cli::{Invocation, LoopOptions};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::measure::clients::{self, Plan, Workload};
+use crate::measure::{Arrivals, Conditions, Member};
 use crate::report::{Counts, Document, Metric};
 use crate::target::Observer;
 
@@ -15,6 +16,10 @@ pub fn parameters(options: &LoopOptions) -> Map<String, Value> {
     map.insert("clients".into(), json!(options.clients));
     map.insert("warmupSeconds".into(), json!(options.warmup.as_secs_f64()));
     map.insert("durationSeconds".into(), json!(options.duration.as_secs_f64()));
+    if let Arrivals::Open { rate, spacing } = options.arrivals() {
+        map.insert("ratePerSecond".into(), json!(rate));
+        map.insert("arrivals".into(), json!(spacing));
+    }
     map
 }
 
@@ -27,12 +32,22 @@ pub async fn measure<E: Engine, W: Workload>(
     document: &mut Document,
 ) -> Result<(), Failure> {
     let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
-    let plan = Plan { clients: options.clients.into(), warmup: options.warmup, duration: options.duration };
-    let measured = clients::run(workload, plan, &mut observer, &invocation.progress).await?;
+    let plan = Plan {
+        clients: options.clients.into(),
+        warmup: options.warmup,
+        duration: options.duration,
+        arrivals: options.arrivals(),
+        seed: invocation.seed,
+        member: Member::ALONE,
+    };
+    let conditions = Conditions { observer: &mut observer, progress: &invocation.progress };
+    let measured = clients::run(workload, plan, conditions).await?;
     document.target = observer.into_target();
     document.phases = measured.phases;
     document.operations = measured.tally.report(workload.operations(), options.duration, counted);
-    let total: f64 = document.operations.iter().filter_map(|operation| operation.throughput_per_second).sum();
+    document.arrivals = measured.tally.started.summary(plan.arrivals);
+    document.shares = measured.tally.shares(workload.shares());
+    let total = measured.tally.throughput(options.duration, counted);
     document.metrics.push(Metric::new("throughput", "per_second", total));
     for operation in document.operations.clone() {
         if operation.counts.error > 0 {

@@ -72,6 +72,11 @@ impl Database {
         self.cluster.stop(libc::SIGQUIT);
     }
 
+    /// Stops every process of the server in its tracks, and lets them go on after at least `time`.
+    pub fn freeze_server(&self, time: Duration) {
+        self.cluster.freeze(time);
+    }
+
     pub fn start_server(&self) {
         self.cluster.launch();
     }
@@ -140,6 +145,16 @@ impl Cluster {
         let _ = child.wait();
     }
 
+    fn freeze(&self, time: Duration) {
+        let server = self.server.lock().unwrap().as_ref().expect("a running server").id();
+        // The father first, so that it starts no children meanwhile and misses none that stops.
+        signal(server, libc::SIGSTOP);
+        let children = children(server);
+        children.iter().for_each(|child| signal(*child, libc::SIGSTOP));
+        std::thread::sleep(time);
+        children.iter().chain([&server]).for_each(|process| signal(*process, libc::SIGCONT));
+    }
+
     fn psql(&self, database: &str, sql: &str) -> Result<String, String> {
         let output = Command::new(self.bin.join("psql"))
             .args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", USER])
@@ -163,6 +178,24 @@ impl Drop for Cluster {
         // A fast shutdown: open sessions are ended.
         self.stop(libc::SIGINT);
     }
+}
+
+/// A process that has ended meanwhile needs no signal.
+fn signal(process: u32, signal: i32) {
+    // SAFETY: the call takes no pointers; the processes are those of a server that this test has started.
+    unsafe { libc::kill(process as i32, signal) };
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id: &u32| {
+        // The name, in brackets, may hold anything; after it come the state and the father.
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        rest.split_whitespace().nth(1) == Some(&parent.to_string())
+    })
+    .collect()
 }
 
 /// The newest server that Debian's packages have put here.

@@ -208,6 +208,7 @@ fn conclude(document: &mut Document, queries: &[Query]) {
             runtimes_seconds: query.runtimes.iter().map(Duration::as_secs_f64).collect(),
             first_runtime_seconds: query.first.map(|first| first.as_secs_f64()),
             throughput_per_second: None,
+            series: None,
             latency: latency.summary(),
             rows: query.rows,
             plan_fingerprint: query.fingerprint.clone(),
