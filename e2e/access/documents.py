@@ -1,8 +1,12 @@
 """DBBenchmark documents that tests and the demo apply."""
 
+import copy
+import json
+from typing import Any
+
 import yaml
 
-from access.kubectl import Manifest
+from access.kubectl import Kubectl, Manifest
 from access.paths import SAMPLE
 
 LOCAL_IMAGE = "localhost/dbbench/postgres:15"
@@ -51,3 +55,27 @@ def benchmark(name: str, **spec: object) -> Manifest:
             **spec,
         },
     }
+
+
+def changed(path: str, value: Any) -> Manifest:  # noqa: ANN401 (JSON)
+    """The minimal benchmark with one field set, or removed when the value is None.
+
+    `path` is made of field names and list indices: `targets.0.name`.
+    """
+    document = copy.deepcopy(benchmark("checked"))
+    *parents, last = path.split(".")
+    place: Any = document["spec"]
+    for part in parents:
+        place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
+    if value is None:
+        del place[last]
+    elif isinstance(place, list):
+        place[int(last)] = value
+    else:
+        place[last] = value
+    return document
+
+
+def check(server: Kubectl, document: Manifest) -> None:
+    """Ask the server to validate without storing."""
+    server("create", "--dry-run=server", "-f", "-", text=json.dumps(document))

@@ -4,13 +4,12 @@ This is what a user gets back from `kubectl apply`. What is stored asks for a no
 exist, so that an operator that happens to run leaves it alone.
 """
 
-import copy
 import json
 from typing import Any
 
 import pytest
-from access.documents import benchmark, on_node, sample
-from access.kubectl import CallError, Kubectl, Manifest
+from access.documents import benchmark, changed, check, on_node, sample
+from access.kubectl import CallError, Kubectl
 
 POD = {"name": "pod", "pod": {}}
 VM = {"name": "vm", "virtualMachine": {}}
@@ -20,30 +19,6 @@ NOWHERE = {"database": on_node("nowhere"), "driver": on_node("nowhere")}
 @pytest.fixture(scope="module")
 def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
     return module_namespace
-
-
-def changed(path: str, value: Any) -> Manifest:
-    """The minimal benchmark with one field set, or removed when the value is None.
-
-    `path` is made of field names and list indices: `targets.0.name`.
-    """
-    document = copy.deepcopy(benchmark("checked"))
-    *parents, last = path.split(".")
-    place: Any = document["spec"]
-    for part in parents:
-        place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
-    if value is None:
-        del place[last]
-    elif isinstance(place, list):
-        place[int(last)] = value
-    else:
-        place[last] = value
-    return document
-
-
-def check(server: Kubectl, document: Manifest) -> None:
-    """Ask the server to validate without storing."""
-    server("create", "--dry-run=server", "-f", "-", text=json.dumps(document))
 
 
 TPCH = {"scaleFactor": "0.01"}

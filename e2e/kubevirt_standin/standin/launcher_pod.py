@@ -105,7 +105,10 @@ def launcher_document(machine: Machine, claim_sizes: dict[str, str]) -> Object:
     return {
         "version": 1,
         "cpus": machine.cpus,
+        "topology": machine.topology,
+        **({"cpuModel": machine.cpu_model} if machine.cpu_model else {}),
         "memoryMiB": machine.memory_mib,
+        **({"hugepageMiB": quantity(machine.page_size) // 2**20} if machine.page_size else {}),
         "machine": "q35",
         "accelerator": "Auto",
         "kernel": f"{_KERNEL}/{machine.kernel.name}",
@@ -116,6 +119,7 @@ def launcher_document(machine: Machine, claim_sizes: dict[str, str]) -> Object:
                 "serial": disk.serial,
                 "file": f"{_path(disk)}/disk.img",
                 "sizeBytes": image_bytes(claim_sizes[disk.claim]),
+                **disk.options,
             }
             for disk in machine.disks
             if disk.claim is not None
@@ -191,16 +195,23 @@ def _compute(instance: Object, machine: Machine, launcher_image: str) -> Object:
 
 
 def _resources(machine: Machine) -> Object:
-    """The guest's resources and the overhead, with whole exclusive CPUs where it has them."""
+    """The guest's resources and the overhead, with whole exclusive CPUs where it has them.
+
+    A guest of huge pages takes its memory from them alone.
+    """
     amounts: dict[str, dict[str, str]] = {}
+    of_pages = machine.memory_mib if machine.page_size else 0
     for kind, given in (("requests", machine.requests), ("limits", machine.limits)):
         amounts[kind] = dict(given)
         if "memory" in given:
             mib = quantity(given["memory"]) // 2**20
-            amounts[kind]["memory"] = f"{mib + OVERHEAD_MIB}Mi"
+            amounts[kind]["memory"] = f"{mib - of_pages + OVERHEAD_MIB}Mi"
+        if machine.page_size:
+            amounts[kind][f"hugepages-{machine.page_size}"] = f"{of_pages}Mi"
         if machine.dedicated_cpus:
             amounts[kind]["cpu"] = str(machine.cpus)
-    amounts["requests"].setdefault("memory", f"{machine.memory_mib + OVERHEAD_MIB}Mi")
+    ordinary = machine.memory_mib - of_pages + OVERHEAD_MIB
+    amounts["requests"].setdefault("memory", f"{ordinary}Mi")
     # KubeVirt's default ratio of CPUs asked for to virtual ones is 1 to 10.
     amounts["requests"].setdefault("cpu", f"{machine.cpus * 100}m")
     return amounts

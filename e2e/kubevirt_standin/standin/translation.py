@@ -1,5 +1,6 @@
 """VirtualMachineInstance -> the machine for the launcher. Refuses what it does not do. No I/O."""
 
+import math
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,8 +12,14 @@ from standin.kubevirt import Object, UntranslatableError
 # What the stand-in reads; any other field is refused by name. `...` is any value.
 _KNOWN: dict[str, Any] = {
     "domain": {
-        "cpu": {"cores": ..., "sockets": ..., "threads": ..., "dedicatedCpuPlacement": ...},
-        "memory": {"guest": ...},
+        "cpu": {
+            "cores": ...,
+            "sockets": ...,
+            "threads": ...,
+            "model": ...,
+            "dedicatedCpuPlacement": ...,
+        },
+        "memory": {"guest": ..., "hugepages": {"pageSize": ...}},
         "resources": {"requests": ..., "limits": ...},
         "machine": {"type": ...},
         "firmware": {
@@ -32,7 +39,16 @@ _KNOWN: dict[str, Any] = {
             "autoattachSerialConsole": ...,
             "logSerialConsole": ...,
             "rng": {},
-            "disks": [{"name": ..., "serial": ..., "disk": {"bus": ...}}],
+            "disks": [
+                {
+                    "name": ...,
+                    "serial": ...,
+                    "cache": ...,
+                    "io": ...,
+                    "dedicatedIOThread": ...,
+                    "disk": {"bus": ...},
+                }
+            ],
             "interfaces": [
                 {
                     "name": ...,
@@ -72,6 +88,10 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
 }  # fmt: skip
 
 
+_CACHE = {"none": "None", "writethrough": "WriteThrough", "writeback": "WriteBack"}
+_IO = {"native": "Native", "threads": "Threads"}
+
+
 @dataclass(frozen=True)
 class Disk:
     """A volume of the machine: from a claim (a disk image), a ConfigMap or a Secret (ISO 9660)."""
@@ -81,6 +101,8 @@ class Disk:
     claim: str | None = None
     config_map: str | None = None
     secret: str | None = None
+    # The launcher's words for cache and io, where the machine has chosen one.
+    options: Object = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,7 +110,10 @@ class Machine:
     """What the launcher has to run."""
 
     cpus: int
+    topology: dict[str, int]
+    cpu_model: str | None
     memory_mib: int
+    page_size: str | None
     dedicated_cpus: bool
     requests: dict[str, str]
     limits: dict[str, str]
@@ -122,9 +147,15 @@ def translate(spec: Object) -> Machine:
     container = boot.get("container")
     if container is None:
         raise UntranslatableError("spec.domain.firmware.kernelBoot.container is missing")
+    topology = {part: cpu.get(part, 1) for part in ("sockets", "cores", "threads")}
+    if cpu.get("model") == "host-model":
+        raise UntranslatableError("spec.domain.cpu.model: host-model is libvirt's own")
     return Machine(
-        cpus=cpu.get("cores", 1) * cpu.get("sockets", 1) * cpu.get("threads", 1),
+        cpus=math.prod(topology.values()),
+        topology=topology,
+        cpu_model=cpu.get("model"),
         memory_mib=quantity(guest) // 2**20,
+        page_size=domain.get("memory", {}).get("hugepages", {}).get("pageSize"),
         dedicated_cpus=dedicated,
         requests=requests,
         limits=limits,
@@ -188,11 +219,24 @@ def _disks(spec: Object) -> tuple[Disk, ...]:
                 claim=volume.get("persistentVolumeClaim", {}).get("claimName"),
                 config_map=volume.get("configMap", {}).get("name"),
                 secret=volume.get("secret", {}).get("secretName"),
+                options=_disk_options(disk, where),
             )
         )
     if volumes:
         raise UntranslatableError(f"spec.volumes: no disk for {', '.join(sorted(volumes))}")
     return tuple(found)
+
+
+def _disk_options(disk: Object, where: str) -> Object:
+    found: Object = {}
+    for key, words in (("cache", _CACHE), ("io", _IO)):
+        if key in disk:
+            if disk[key] not in words:
+                raise UntranslatableError(f"{where}.{key}: only {', '.join(words)}")
+            found[key] = words[disk[key]]
+    if disk.get("dedicatedIOThread"):
+        found["dedicatedIoThread"] = True
+    return found
 
 
 def _refuse_unknown(value: Any, known: Any, where: str) -> None:  # noqa: ANN401 (JSON)

@@ -99,6 +99,26 @@ def test_the_probe_and_the_node_are_passed_on() -> None:
     assert spec["nodeSelector"] == {"kubernetes.io/hostname": "bench-db"}
 
 
+def test_topology_pages_and_disk_options_reach_the_launcher() -> None:
+    found = instance()
+    domain = found["spec"]["domain"]
+    domain["cpu"] |= {"sockets": 2, "cores": 1, "threads": 2, "model": "Skylake-Server"}
+    domain["memory"]["hugepages"] = {"pageSize": "2Mi"}
+    domain["devices"]["disks"][3] |= {"cache": "none", "io": "native", "dedicatedIOThread": True}
+    pod = launcher_pod(found, translate(found["spec"]), "launcher:1", SIZES)
+    document = json.loads(pod["metadata"]["annotations"][ANNOTATION_LAUNCHER])
+    assert document["cpus"] == 4
+    assert document["topology"] == {"sockets": 2, "cores": 1, "threads": 2}
+    assert document["cpuModel"] == "Skylake-Server"
+    assert document["hugepageMiB"] == 2
+    root, data = document["disks"]
+    assert root.keys() == {"serial", "file", "sizeBytes"}
+    assert data.items() >= {"cache": "None", "io": "Native", "dedicatedIoThread": True}.items()
+    resources = pod["spec"]["containers"][0]["resources"]
+    amounts = {"cpu": "4", "memory": "512Mi", "hugepages-2Mi": "1024Mi"}
+    assert resources == {"requests": amounts, "limits": amounts}
+
+
 def test_a_created_image_leaves_room_on_its_volume() -> None:
     assert image_bytes("2Gi") == 1935 * 2**20
 
@@ -118,7 +138,11 @@ DEVICES = ["domain", "devices"]
         ([*DEVICES, "interfaces", 0, "bridge"], {}, r"interfaces\[0\].bridge is not translated"),
         ([*DEVICES, "blockMultiQueue"], True, "blockMultiQueue is not translated"),
         (["domain", "cpu", "isolateEmulatorThread"], True, "isolateEmulatorThread is not"),
-        (["domain", "memory", "hugepages"], {"pageSize": "2Mi"}, "hugepages is not translated"),
+        (["domain", "cpu", "numa"], {"guestMappingPassthrough": {}}, "numa is not translated"),
+        (["domain", "cpu", "maxSockets"], 4, "maxSockets is not translated"),
+        (["domain", "cpu", "model"], "host-model", "host-model is libvirt's own"),
+        (["domain", "ioThreadsPolicy"], "auto", "ioThreadsPolicy is not translated"),
+        ([*DEVICES, "disks", 3, "io"], "default", r"disks\[3\].io: only native, threads"),
         (["domain", "firmware"], {}, "kernelBoot.container is missing"),
         (["domain", "resources", "limits"], {}, "memory limit equal to the request"),
         (["readinessProbe", "guestAgentPing"], {}, "guestAgentPing is not translated"),

@@ -8,7 +8,8 @@ import yaml
 from pydantic import ValidationError
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import CleanupPolicy, Connection, DBBenchmarkSpec, Runtime
+from dbbench.api.machine import Runtime
+from dbbench.api.spec import CleanupPolicy, Connection, DBBenchmarkSpec
 from dbbench.api.status import DBBenchmarkStatus
 
 SAMPLES = Path(__file__).parents[3] / "manifests" / "samples"

@@ -10,11 +10,20 @@ SPEC = DBBenchmarkSpec.model_validate(spec())
 
 
 def trial(
-    target, *, settings=None, sha="s", cpus=(0,), outcome=Outcome.MEASURED, workload="analytics"
+    target,
+    *,
+    settings=None,
+    sha="s",
+    cpus=(0,),
+    outcome=Outcome.MEASURED,
+    workload="analytics",
+    **facts,
 ):
     result = {
         "server": {"version": "17", "settings": {"work_mem": "4MB"} | (settings or {})},
-        "target": {"facts": {"serverExecutable": {"sha256": sha}, "cpusAllowed": list(cpus)}},
+        "target": {
+            "facts": {"serverExecutable": {"sha256": sha}, "cpusAllowed": list(cpus)} | facts
+        },
     }
     return TrialRecord(
         f"b001.{target}.{workload}", 1, target, workload, "", 1, outcome, "", "", "", "", result
@@ -61,3 +70,49 @@ def test_settings_of_a_session_are_compared_within_one_workload():
     first = [trial(name, settings={"search_path": "analytics"}) for name in ("pod", "vm")]
     ahead = trial("pod", settings={"search_path": "telecom"}, workload="telecom")
     assert differences(SPEC, [*first, ahead], []) == ()
+
+
+def with_machine(machine, **resources):
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+    return DBBenchmarkSpec.model_validate(spec(targets=targets, resources=resources))
+
+
+def exclusive(machine, **resources):
+    found = differences(with_machine(machine, **resources), [trial("pod"), trial("vm")], [])
+    return [(d.baseline_value, d.target_value) for d in found if d.name == "exclusive CPUs"]
+
+
+def test_cpus_beyond_those_of_the_guest_are_a_difference():
+    pool = {"ioThreadsPolicy": "supplementalPool", "ioThreads": {"supplementalPoolThreadCount": 2}}
+    isolated = {"runtime": "KubeVirt", "cpu": {"isolateEmulatorThread": True}}
+    assert exclusive({"runtime": "KubeVirt"}, cpu=4) == []
+    assert exclusive(isolated, cpu=4) == [("4", "5")]
+    assert exclusive(isolated | pool, cpu=4) == [("4", "7")]
+    assert exclusive({"cpu": {"dedicatedCpuPlacement": False}}, cpu=4) == [("4", "none")]
+    assert exclusive({"cpu": {"dedicatedCpuPlacement": False}}, dedicatedCPUs=False) == []
+    shared = {"cpu": {"dedicatedCpuPlacement": True}}
+    assert exclusive(shared, cpu=2, dedicatedCPUs=False) == [("none", "2")]
+
+
+def test_huge_pages_are_compared_and_their_use_where_every_target_has_them():
+    reports = [
+        trial("pod", settings={"huge_pages_status": "on"}, hugePages={"2Mi": 2097152}),
+        trial("vm", settings={"huge_pages_status": "off"}, hugePages={}),
+    ]
+    assert names(differences(SPEC, reports, [])) == {"huge pages of 2Mi"}
+    asked = with_machine({}, hugepages={"pageSize": "2Mi", "size": "2Mi"})
+    expected = {"huge pages of 2Mi", "setting huge_pages_status"}
+    assert names(differences(asked, reports, [])) == expected
+
+
+def test_what_a_target_has_of_its_own_is_told_and_is_no_unfairness():
+    reports = [trial("pod", kernel="6.18", cpuModel="Xeon"), trial("vm", kernel="6.1")]
+    found = differences(SPEC, reports, [])
+    assert names(found) == {"kernel", "CPU model"}
+    condition = finding(found)
+    assert condition.status == "True"
+    assert "kernel: 6.18 / vm 6.1" in condition.message
+    both = finding((*found, *differences(SPEC, [trial("pod"), trial("vm", sha="t")], [])))
+    assert both.status == "False"
+    assert both.message.startswith("1 difference (baseline / target): sha256 of the server")
+    assert "CPU model: Xeon / vm absent" in both.message

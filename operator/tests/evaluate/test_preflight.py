@@ -37,6 +37,21 @@ def test_resources_beyond_the_node_are_named():
     assert "3.5" in found["InsufficientCPU"]
 
 
+def test_huge_pages_must_be_set_aside_on_the_node():
+    resources = {"memory": "1Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
+    found = reasons(ModelCluster(spec(resources=resources)))
+    assert found.keys() == {"InsufficientHugepages"}
+    command = "`echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`"
+    assert command in found["InsufficientHugepages"]
+    ready = node("a")
+    ready["status"]["allocatable"]["hugepages-2Mi"] = "1Gi"
+    assert reasons(ModelCluster(spec(resources=resources)), nodes=(ready, node("b"))) == {}
+    ready["status"]["allocatable"]["hugepages-2Mi"] = "256Mi"
+    pods = [{"name": "pod", "pod": {}}, {"name": "kata", "pod": {"runtimeClassName": "kata"}}]
+    without_guests = ModelCluster(spec(resources=resources, targets=pods))
+    assert reasons(without_guests, nodes=(ready, node("b"))) == {}
+
+
 def test_missing_storage_class_is_named_with_those_that_exist():
     database = spec()["database"] | {"storage": {"storageClassName": "fast"}}
     found = reasons(ModelCluster(spec(database=database)))

@@ -44,16 +44,66 @@ def named_class(body: dict[str, Any]) -> None:
     ]
 
 
+def hugepages(body: dict[str, Any]) -> None:
+    body["spec"]["resources"]["hugepages"] = {"pageSize": "2Mi", "size": "256Mi"}
+
+
+def machine(runtime: str, *changes: Any, **options: Any) -> Any:
+    """Four CPUs, and a virtual machine with these options."""
+
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["resources"]["cpu"] = 4
+        body["spec"]["targets"][1]["virtualMachine"] = {"runtime": runtime, **options}
+        for other in changes:
+            other(body)
+
+    return change
+
+
+DIRECT = {"cache": "none", "io": "native", "dedicatedIOThread": True}
+KUBEVIRT_CPU = {
+    "sockets": 2, "cores": 1, "threads": 2, "maxSockets": 4, "model": "host-passthrough",
+    "isolateEmulatorThread": True, "numa": {"guestMappingPassthrough": {}},
+}  # fmt: skip
+kubevirt_options = machine(
+    "KubeVirt",
+    hugepages,
+    cpu=KUBEVIRT_CPU,
+    ioThreadsPolicy="supplementalPool",
+    ioThreads={"supplementalPoolThreadCount": 2},
+    blockMultiQueue=True,
+    networkInterfaceMultiqueue=True,
+    dataDisk=DIRECT,
+)
+kubevirt_bridge = machine(
+    "KubeVirt",
+    cpu={"dedicatedCpuPlacement": False},
+    network="Bridge",
+    dataDisk={"cache": "writethrough", "io": "threads"},
+)
+qemu_options = machine(
+    "QEMU",
+    hugepages,
+    cpu={"cores": 2, "threads": 2, "model": "Skylake-Server", "dedicatedCpuPlacement": False},
+    dataDisk=DIRECT,
+    network="User",
+)
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
         ("pod", "pod", False, None),
         ("pod-shared-cpus", "pod", False, shared_cpus),
         ("pod-runtime-class", "pod", False, named_class),
+        ("pod-hugepages", "pod", False, hugepages),
         ("qemu", "vm", False, None),
+        ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),
         ("kubevirt", "vm", True, None),
+        ("kubevirt-options", "vm", True, kubevirt_options),
+        ("kubevirt-bridge", "vm", True, kubevirt_bridge),
         ("kubevirt-shared-cpus", "vm", True, shared_cpus),
         ("kubevirt-storage-class", "vm", True, named_class),
     ],

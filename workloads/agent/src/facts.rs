@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::config::AgentConfig;
 use crate::counters::{self, Cgroup};
 use crate::scope::Scope;
-use crate::{mounts, process_table};
+use crate::{hugepages, mounts, process_table};
 
 /// The facts. Absent means that they cannot be found out here.
 #[derive(Debug, Serialize)]
@@ -30,6 +30,8 @@ pub struct Facts {
     pub memory_bytes: Option<u64>,
     pub clock_source: Option<String>,
     pub transparent_hugepages: Option<String>,
+    /// Bytes of huge pages that the database may use, by page size (`2Mi`); sizes without any are left out.
+    pub huge_pages: BTreeMap<String, u64>,
     /// 1 or 2; 0 where no cgroup can be seen.
     pub cgroup_version: u32,
     pub data_mount: Option<DataMount>,
@@ -96,6 +98,10 @@ impl Reader {
             memory_bytes,
             clock_source: one_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             transparent_hugepages: selected(&read("/sys/kernel/mm/transparent_hugepage/enabled")),
+            huge_pages: match self.scope {
+                Scope::Guest => hugepages::of_this_kernel(root),
+                Scope::Container => hugepages::of_cgroup(root, &cgroup),
+            },
             cgroup_version: cgroup.version(),
             data_mount: self.config.data_directory.as_deref().and_then(data_mount),
             server_executable: server.and_then(|process| self.executable(&process)),

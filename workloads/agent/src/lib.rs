@@ -9,6 +9,7 @@ pub mod counters;
 pub mod facts;
 pub mod guest;
 pub mod http;
+mod hugepages;
 pub mod install;
 pub mod launch;
 pub mod limits;

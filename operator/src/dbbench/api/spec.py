@@ -17,6 +17,8 @@ from dbbench.api.base import (
     rule,
     rules,
 )
+from dbbench.api.resources import Resources
+from dbbench.api.target import Target
 
 
 class Engine(StrEnum):
@@ -27,12 +29,6 @@ class ImagePullPolicy(StrEnum):
     ALWAYS = "Always"
     IF_NOT_PRESENT = "IfNotPresent"
     NEVER = "Never"
-
-
-class Runtime(StrEnum):
-    AUTO = "Auto"
-    KUBEVIRT = "KubeVirt"
-    QEMU = "QEMU"
 
 
 class Connection(StrEnum):
@@ -122,20 +118,6 @@ class Database(ApiModel):
     )
 
 
-class Resources(ApiModel):
-    """Resources of the database in every target: the pod's limits, the guest's size."""
-
-    cpu: int = Field(1, ge=1, le=512, description="CPUs of the pod, and vCPUs of the guest.")
-    memory: Quantity = Field("1Gi", description="Memory of the pod, and of the guest.")
-    dedicated_cpus: bool = Field(
-        True,
-        alias="dedicatedCPUs",
-        description=(
-            "Ask for exclusive CPUs: Guaranteed QoS, pinned by the kubelet's static CPU manager."
-        ),
-    )
-
-
 class Toleration(ApiModel):
     """A toleration of the pods, as in the core API."""
 
@@ -163,53 +145,6 @@ class Placement(ApiModel):
 
     database: NodePlacement = Field(description="The node that every target runs on in turn.")
     driver: NodePlacement = Field(description="The node that the client program runs on.")
-
-
-class PodTarget(ApiModel):
-    """The database in a plain pod."""
-
-    runtime_class_name: str | None = Field(
-        None,
-        max_length=253,
-        description="RuntimeClass of the pod, for example kata; the cluster's default when absent.",
-    )
-
-
-class VirtualMachineTarget(ApiModel):
-    """The database in a virtual machine that boots the pod's image."""
-
-    runtime: Runtime = Field(
-        Runtime.AUTO,
-        description=(
-            "KubeVirt: a VirtualMachine of kubevirt.io/v1. QEMU: QEMU in a pod, without KubeVirt. "
-            "Auto: KubeVirt where its API is served, else QEMU."
-        ),
-    )
-    root_disk_size: Quantity = Field(
-        "4Gi",
-        description="Size of the root disk that is made from the image; it is written sparse.",
-    )
-
-
-class Target(ApiModel):
-    """One way of running the database. Exactly one kind is set."""
-
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            rule(
-                "(has(self.pod) ? 1 : 0) + (has(self.virtualMachine) ? 1 : 0) == 1",
-                "a target has exactly one kind: set either pod: {} or virtualMachine: {}",
-                message_expression=(
-                    '"target \'" + self.name + "\' must have exactly one kind: set either '
-                    'pod: {} or virtualMachine: {}"'
-                ),
-            )
-        )
-    )
-
-    name: Name = Field(description="Name of the target, unique within the benchmark.")
-    pod: PodTarget | None = None
-    virtual_machine: VirtualMachineTarget | None = None
 
 
 class TpchWorkload(ApiModel):
@@ -349,6 +284,46 @@ class Gate(ApiModel):
     max_slowdown: Percent = Field(description='Greatest slowdown that passes, for example "10%".')
 
 
+# Where a target may say otherwise.
+_DEDICATED = (
+    "(has(t.virtualMachine.cpu.dedicatedCpuPlacement) ? t.virtualMachine.cpu.dedicatedCpuPlacement "
+    ": self.resources.dedicatedCPUs)"
+)
+
+
+def _each_machine_cpu(expression: str, message: str) -> dict[str, str]:
+    """Rule: what holds for the `cpu` of every virtual machine that has one, as `t`."""
+    return rule(
+        "self.targets.all(t, !has(t.virtualMachine) || !has(t.virtualMachine.cpu) || "
+        f"{expression})",
+        f"virtualMachine.cpu of a target: {message}",
+        field_path=".targets",
+    )
+
+
+_MACHINE_RULES = (
+    _each_machine_cpu(
+        "(!has(t.virtualMachine.cpu.sockets) && !has(t.virtualMachine.cpu.cores) && "
+        "!has(t.virtualMachine.cpu.threads)) || "
+        + " * ".join(
+            f"(has(t.virtualMachine.cpu.{part}) ? t.virtualMachine.cpu.{part} : 1)"
+            for part in ("sockets", "cores", "threads")
+        )
+        + " == self.resources.cpu",
+        "sockets x cores x threads (an absent one is 1) must be equal to spec.resources.cpu",
+    ),
+    _each_machine_cpu(
+        f"!t.virtualMachine.cpu.isolateEmulatorThread || {_DEDICATED}",
+        "isolateEmulatorThread needs exclusive CPUs: set spec.resources.dedicatedCPUs or "
+        "dedicatedCpuPlacement to true",
+    ),
+    _each_machine_cpu(
+        f"!has(t.virtualMachine.cpu.numa) || ({_DEDICATED} && has(self.resources.hugepages))",
+        "numa.guestMappingPassthrough needs exclusive CPUs and spec.resources.hugepages",
+    ),
+)
+
+
 class DBBenchmarkSpec(ApiModel):
     """What is compared, where, and how often."""
 
@@ -371,6 +346,7 @@ class DBBenchmarkSpec(ApiModel):
                 "each gate's workload must be the name of one of the workloads",
                 field_path=".gates",
             ),
+            *_MACHINE_RULES,
         )
     )
 

@@ -1,15 +1,22 @@
 """Whether the targets were measured under equal conditions, by what both sides reported. No I/O."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dbbench.api.resources import Resources
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.target import Target
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.targets.placement import has_exclusive_cpus
 
 # Reported settings that follow from what a target is, or that change by themselves.
 _INHERENT_SETTINGS = frozenset({"huge_pages_status", "in_hot_standby", "max_open_files"})
+# With huge pages in the spec, every target has them, and using them is no matter of the target.
+_HUGE_PAGES_STATUS = "huge_pages_status"
+# Facts that differ because a target is what it is: told, but no reason for False.
+_INHERENT_FACTS = {"kernel": "kernel", "clock source": "clockSource", "CPU model": "cpuModel"}
 _MAX_LISTED = 10
 
 
@@ -21,6 +28,7 @@ class Difference:
     name: str
     baseline_value: str
     target_value: str
+    inherent: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {self.baseline_value} / {self.target} {self.target_value}"
@@ -31,12 +39,18 @@ def differences(
 ) -> tuple[Difference, ...] | None:
     """Every difference between a target and the baseline; None until all have reported."""
     common = _measured_everywhere(spec, trials)
-    profiles = {target.name: _profile(target.name, common, loads) for target in spec.targets}
+    profiles = {target.name: _profile(spec, target, common, loads) for target in spec.targets}
     baseline = profiles.pop(spec.baseline)
     if not baseline or not all(profiles.values()):
         return None
     return tuple(
-        Difference(target, name, baseline.get(name, "absent"), profile.get(name, "absent"))
+        Difference(
+            target,
+            name,
+            baseline.get(name, "absent"),
+            profile.get(name, "absent"),
+            inherent=name in _INHERENT_FACTS,
+        )
         for target, profile in profiles.items()
         for name in sorted(baseline.keys() | profile.keys())
         if baseline.get(name) != profile.get(name)
@@ -47,18 +61,25 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
     """The condition FairnessVerified."""
     if found is None:
         return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")
-    if not found:
+    inherent = [difference for difference in found if difference.inherent]
+    others = [difference for difference in found if not difference.inherent]
+    own = f". What a target has of its own: {_listed(inherent)}" if inherent else ""
+    if not others:
         return Finding(
             TRUE,
             "Equal",
-            "server binary, version, settings, data, number of CPUs, file system, limits and huge "
-            "pages are equal; kernel, clock source and page cache are a virtual machine's own",
+            "server binary, version, settings, data, number of CPUs, exclusive CPUs, file system, "
+            f"limits and huge pages are equal{own}",
         )
+    count = "1 difference" if len(others) == 1 else f"{len(others)} differences"
+    message = f"{count} (baseline / target): {_listed(others)}{own}"
+    return Finding(FALSE, "Different", message)
+
+
+def _listed(found: Sequence[Difference]) -> str:
     listed = "; ".join(str(difference) for difference in found[:_MAX_LISTED])
     more = f"; and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
-    count = "1 difference" if len(found) == 1 else f"{len(found)} differences"
-    message = f"{count} (baseline / target): {listed}{more}"
-    return Finding(FALSE, "Different", message)
+    return listed + more
 
 
 def _measured_everywhere(spec: DBBenchmarkSpec, trials: Iterable[TrialRecord]) -> list[TrialRecord]:
@@ -78,27 +99,49 @@ def _measured_everywhere(spec: DBBenchmarkSpec, trials: Iterable[TrialRecord]) -
 
 
 def _profile(
-    target: str, trials: Iterable[TrialRecord], loads: Iterable[LoadRecord]
+    spec: DBBenchmarkSpec,
+    target: Target,
+    trials: Iterable[TrialRecord],
+    loads: Iterable[LoadRecord],
 ) -> dict[str, str]:
     """Comparable properties of a target, by name; empty when it has not been measured."""
+    left_out = _INHERENT_SETTINGS
+    if spec.resources.hugepages is not None:
+        left_out -= {_HUGE_PAGES_STATUS}
     profile: dict[str, str] = {}
     for trial in trials:
-        if trial.target == target and trial.result:
-            profile |= _server(trial.result) | _facts(trial.result)
+        if trial.target == target.name and trial.result:
+            profile |= _server(trial.result, left_out) | _facts(trial.result)
     if not profile:
         return {}
+    profile["exclusive CPUs"] = _exclusive_cpus(spec.resources, target)
     for load in loads:
-        if load.target == target and load.outcome is Outcome.MEASURED and load.result:
+        if load.target == target.name and load.outcome is Outcome.MEASURED and load.result:
             data = load.result.get("data") or {}
             profile[f"data of {load.workload}"] = str(data.get("digest", "absent"))
     return profile
 
 
-def _server(result: Mapping[str, Any]) -> dict[str, str]:
+def _exclusive_cpus(resources: Resources, target: Target) -> str:
+    """Number of the node's CPUs that nobody else may use while the target runs.
+
+    KubeVirt gives a guest more than its vCPUs: one for an isolated emulator thread, and one for
+    each thread of a supplemental pool.
+    """
+    if not has_exclusive_cpus(resources, target):
+        return "none"
+    cpus, machine = resources.cpu, target.virtual_machine
+    if machine is not None:
+        cpus += 1 if machine.cpu and machine.cpu.isolate_emulator_thread else 0
+        cpus += machine.io_threads.supplemental_pool_thread_count if machine.io_threads else 0
+    return str(cpus)
+
+
+def _server(result: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, str]:
     server = result.get("server") or {}
     profile = {"server version": str(server.get("version", "absent"))}
     for name, value in (server.get("settings") or {}).items():
-        if name not in _INHERENT_SETTINGS:
+        if name not in left_out:
             profile[f"setting {name}"] = str(value)
     return profile
 
@@ -108,7 +151,10 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
     executable = facts.get("serverExecutable") or {}
     mount = facts.get("dataMount") or {}
     limits = facts.get("limits") or {}
+    pages = facts.get("hugePages") or {}
     return {
+        **{f"huge pages of {size}": str(count) for size, count in pages.items()},
+        **{name: str(facts.get(key, "absent")) for name, key in _INHERENT_FACTS.items()},
         "sha256 of the server": str(executable.get("sha256", "absent")),
         "operating system image": str(facts.get("osRelease", "absent")),
         "number of CPUs": str(len(facts.get("cpusAllowed") or [])),

@@ -6,8 +6,9 @@ Each problem names the field, the object and the way out.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dbbench.api.machine import Runtime
 from dbbench.api.quantities import quantity
-from dbbench.api.spec import DBBenchmarkSpec, NodePlacement, Runtime
+from dbbench.api.spec import DBBenchmarkSpec, NodePlacement
 from dbbench.evaluate.state import Manifest, State, labels_of
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -81,6 +82,30 @@ def _database_node(
             f"spec.resources.memory: {spec.resources.memory} is asked for, but node {name} has "
             f"{allocatable['memory']} allocatable. Lower it or select a larger node.",
         )
+
+    yield from _hugepages(spec, name, allocatable)
+
+
+def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) -> Iterator[Problem]:
+    """A pod needs the database's huge pages alone, a guest as many as it has memory."""
+    wanted = spec.resources.hugepages
+    if wanted is None:
+        return
+    page = wanted.page_size.value
+    guest = any(target.virtual_machine for target in spec.targets)
+    needed = spec.resources.memory if guest else wanted.size
+    there = allocatable.get(f"hugepages-{page}", "0")
+    if quantity(needed) <= quantity(there):
+        return
+    count = -(-quantity(needed) // quantity(page))
+    kib = quantity(page) // 1024
+    what = "a guest's memory" if guest else "the database"
+    yield Problem(
+        "InsufficientHugepages",
+        f"spec.resources.hugepages: {what} needs {needed} in pages of {page}, but node {node} has "
+        f"{there} allocatable. Set them aside on the node with `echo {count} > "
+        f"/sys/kernel/mm/hugepages/hugepages-{kib}kB/nr_hugepages` and restart its kubelet.",
+    )
 
 
 def _cpus(text: str) -> float:

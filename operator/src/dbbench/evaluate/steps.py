@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dbbench.api.quantities import duration
-from dbbench.api.spec import Target
+from dbbench.api.target import Target
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
 from dbbench.evaluate.preflight import Problem

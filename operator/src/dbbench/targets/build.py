@@ -1,6 +1,7 @@
 """Everything that a target consists of, whichever way it runs. No I/O."""
 
-from dbbench.api.spec import PodTarget, Runtime, Target
+from dbbench.api.machine import Runtime, VirtualMachineTarget
+from dbbench.api.target import PodTarget, Target
 from dbbench.targets import config, volumes
 from dbbench.targets.config import secret
 from dbbench.targets.context import Context, Manifest, TargetRuntime
@@ -37,7 +38,7 @@ def foundation(ctx: Context, target: Target) -> list[Manifest]:
     if machine is not None:
         found.append(volumes.root_claim(ctx, target, machine))
         if runtime_of(ctx, target) is TargetRuntime.QEMU:
-            found.append(config.launcher_config_map(ctx, target))
+            found.append(config.launcher_config_map(ctx, target, machine))
     return found
 
 
@@ -56,4 +57,5 @@ def instance(ctx: Context, target: Target, running: bool) -> Manifest:
         case TargetRuntime.QEMU:
             return qemu_instance(ctx, target, running)
         case TargetRuntime.KUBEVIRT:
-            return kubevirt_instance(ctx, target, running)
+            machine = target.virtual_machine or VirtualMachineTarget()
+            return kubevirt_instance(ctx, target, machine, running)

@@ -3,7 +3,17 @@
 import json
 from typing import Any
 
-from dbbench.api.spec import Target
+from dbbench.api.machine import (
+    DataDisk,
+    DiskCache,
+    DiskIO,
+    MachineCPU,
+    VirtualMachineTarget,
+    topology,
+)
+from dbbench.api.quantities import quantity
+from dbbench.api.resources import Resources
+from dbbench.api.target import Target
 from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
@@ -27,6 +37,14 @@ SCRATCH = "/run/dbbench"
 
 POWERDOWN_SECONDS = 90
 
+# The launcher's words.
+_CACHE = {
+    DiskCache.NONE: "None",
+    DiskCache.WRITETHROUGH: "WriteThrough",
+    DiskCache.WRITEBACK: "WriteBack",
+}
+_IO = {DiskIO.NATIVE: "Native", DiskIO.THREADS: "Threads"}
+
 
 def agent_document(ctx: Context) -> dict[str, Any]:
     """agent.json: how the database is started, watched and stopped; the same in every target."""
@@ -45,24 +63,36 @@ def agent_document(ctx: Context) -> dict[str, Any]:
     }
 
 
-def launcher_document(ctx: Context) -> dict[str, Any]:
+def kernel_arguments(resources: Resources) -> str:
+    """Arguments of the guest's kernel, which sets the database's huge pages aside at its start."""
+    if resources.hugepages is None:
+        return KERNEL_ARGUMENTS
+    page, size = resources.hugepages.page_size.value, resources.hugepages.size
+    count = quantity(size) // quantity(page)
+    return f"{KERNEL_ARGUMENTS} hugepagesz={page.removesuffix('i')} hugepages={count}"
+
+
+def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, Any]:
     """launcher.json: the virtual machine that QEMU in a pod makes."""
     spec = ctx.spec
     return {
         "version": 1,
         "cpus": spec.resources.cpu,
+        **_launcher_cpu(spec.resources.cpu, machine.cpu),
         "memoryMiB": memory_mib(spec.resources),
+        **_launcher_pages(spec.resources),
         "machine": "q35",
         "accelerator": "Auto",
         "kernel": f"{KERNEL}/vmlinuz",
         "initrd": f"{KERNEL}/initrd",
-        "cmdline": KERNEL_ARGUMENTS,
+        "cmdline": kernel_arguments(spec.resources),
         "disks": [
             {"serial": "root", "file": f"{ROOT}/disk.img"},
             {
                 "serial": "data",
                 "file": f"{DATA}/disk.img",
                 "sizeBytes": guest_disk_bytes(spec.database.storage.size),
+                **_launcher_disk(machine.data_disk),
             },
         ],
         "isos": [
@@ -73,6 +103,33 @@ def launcher_document(ctx: Context) -> dict[str, Any]:
         "scratch": SCRATCH,
         "powerdownGraceSeconds": POWERDOWN_SECONDS,
     }
+
+
+def _launcher_cpu(cpus: int, cpu: MachineCPU | None) -> dict[str, Any]:
+    if cpu is None:
+        return {}
+    sockets, cores, threads = topology(cpus, cpu)
+    found: dict[str, Any] = {"topology": {"sockets": sockets, "cores": cores, "threads": threads}}
+    if cpu.model is not None:
+        found["cpuModel"] = cpu.model
+    return found
+
+
+def _launcher_pages(resources: Resources) -> dict[str, int]:
+    if resources.hugepages is None:
+        return {}
+    return {"hugepageMiB": quantity(resources.hugepages.page_size.value) // quantity("1Mi")}
+
+
+def _launcher_disk(disk: DataDisk) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if disk.cache is not None:
+        found["cache"] = _CACHE[disk.cache]
+    if disk.io is not None:
+        found["io"] = _IO[disk.io]
+    if disk.dedicated_io_thread:
+        found["dedicatedIoThread"] = True
+    return found
 
 
 def config_map(ctx: Context, target: Target) -> Manifest:
@@ -86,13 +143,13 @@ def config_map(ctx: Context, target: Target) -> Manifest:
     )
 
 
-def launcher_config_map(ctx: Context, target: Target) -> Manifest:
+def launcher_config_map(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
     """What the launcher reads; apart from the guest's own, which stays the same as the pod's."""
     return _config_map(
         ctx,
         target,
         names.launcher_config_name(ctx.benchmark, target.name),
-        {LAUNCHER_FILE: _json(launcher_document(ctx))},
+        {LAUNCHER_FILE: _json(launcher_document(ctx, machine))},
     )
 
 

@@ -1,7 +1,8 @@
 """The Job that makes a guest's root disk from the database image. No I/O."""
 
+from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.quantities import duration
-from dbbench.api.spec import Target, VirtualMachineTarget
+from dbbench.api.target import Target
 from dbbench.engines.engine import DATA
 from dbbench.targets import names, security, volumes
 from dbbench.targets.config import ROOT

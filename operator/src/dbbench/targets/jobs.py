@@ -1,7 +1,8 @@
 """The Jobs of the driver: loading and trials. No I/O."""
 
 from dbbench.api.quantities import duration
-from dbbench.api.spec import Target, TatpWorkload, TpccWorkload, TpchWorkload, Workload
+from dbbench.api.spec import TatpWorkload, TpccWorkload, TpchWorkload, Workload
+from dbbench.api.target import Target
 from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, plan_seed
 from dbbench.targets import names, placement, security, volumes

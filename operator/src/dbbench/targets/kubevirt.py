@@ -1,8 +1,9 @@
 """The database in a guest under KubeVirt. No I/O."""
 
-from dbbench.api.spec import Target
+from dbbench.api.machine import DataDisk, MachineCPU, Network, VirtualMachineTarget, topology
+from dbbench.api.target import Target
 from dbbench.targets import names, placement
-from dbbench.targets.config import KERNEL_ARGUMENTS
+from dbbench.targets.config import kernel_arguments
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.qemu import INITRD_PATH, KERNEL_PATH
 from dbbench.targets.service import AGENT_PORT
@@ -11,7 +12,9 @@ from dbbench.targets.stateful_set import readiness_probe
 API_VERSION = "kubevirt.io/v1"
 
 
-def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
+def kubevirt_instance(
+    ctx: Context, target: Target, machine: VirtualMachineTarget, running: bool
+) -> Manifest:
     """A VirtualMachine that boots dbbench's kernel with the root disk made from the image."""
     spec, benchmark = ctx.spec, ctx.benchmark
     labels = names.labels(benchmark, names.Component.TARGET, target=target.name)
@@ -27,7 +30,8 @@ def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
         },
     }
     domain: Manifest = {
-        **_size(ctx),
+        **_size(ctx, target, machine),
+        **_io_threads(machine),
         "machine": {"type": "q35"},
         "firmware": {
             "kernelBoot": {
@@ -37,7 +41,7 @@ def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                     "kernelPath": KERNEL_PATH,
                     "initrdPath": INITRD_PATH,
                 },
-                "kernelArgs": KERNEL_ARGUMENTS,
+                "kernelArgs": kernel_arguments(spec.resources),
             }
         },
         "devices": {
@@ -47,20 +51,13 @@ def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
             "autoattachSerialConsole": True,
             "logSerialConsole": True,
             "rng": {},
+            **_queues(machine),
             "disks": [
-                {"name": name, "serial": name, "disk": {"bus": "virtio"}} for name in volumes
+                {"name": name, "serial": name, "disk": {"bus": "virtio"}}
+                | (_data_disk(machine.data_disk) if name == "data" else {})
+                for name in volumes
             ],
-            "interfaces": [
-                {
-                    "name": "default",
-                    "model": "virtio",
-                    "masquerade": {},
-                    "ports": [
-                        {"name": "database", "port": ctx.engine.port, "protocol": "TCP"},
-                        {"name": "agent", "port": AGENT_PORT, "protocol": "TCP"},
-                    ],
-                }
-            ],
+            "interfaces": [_interface(ctx, machine)],
         },
     }
     return {
@@ -87,16 +84,77 @@ def kubevirt_instance(ctx: Context, target: Target, running: bool) -> Manifest:
     }
 
 
-def _size(ctx: Context) -> Manifest:
+def _size(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
     """CPUs and memory of the guest, and what its pod asks for."""
     resources = ctx.spec.resources
-    memory = f"{placement.memory_mib(resources)}Mi"
-    cpu: Manifest = {"cores": resources.cpu, "sockets": 1, "threads": 1}
-    if resources.dedicated_cpus:
+    amount = f"{placement.memory_mib(resources)}Mi"
+    cpu = _cpu(resources.cpu, machine.cpu)
+    if placement.has_exclusive_cpus(resources, target):
         # KubeVirt itself asks for as many whole CPUs as there are vCPUs.
         cpu["dedicatedCpuPlacement"] = True
-        pod: Manifest = {"requests": {"memory": memory}, "limits": {"memory": memory}}
+        pod: Manifest = {"requests": {"memory": amount}, "limits": {"memory": amount}}
     else:
-        amount = str(resources.cpu)
-        pod = {"requests": {"cpu": amount, "memory": memory}, "limits": {"cpu": amount}}
-    return {"cpu": cpu, "memory": {"guest": memory}, "resources": pod}
+        cpus = str(resources.cpu)
+        pod = {"requests": {"cpu": cpus, "memory": amount}, "limits": {"cpu": cpus}}
+    memory: Manifest = {"guest": amount}
+    if resources.hugepages is not None:
+        # All memory of the guest, which KubeVirt then asks for as huge pages.
+        memory["hugepages"] = {"pageSize": resources.hugepages.page_size.value}
+    return {"cpu": cpu, "memory": memory, "resources": pod}
+
+
+def _cpu(cpus: int, options: MachineCPU | None) -> Manifest:
+    sockets, cores, threads = topology(cpus, options)
+    found: Manifest = {"cores": cores, "sockets": sockets, "threads": threads}
+    if options is None:
+        return found
+    if options.max_sockets is not None:
+        found["maxSockets"] = options.max_sockets
+    if options.model is not None:
+        found["model"] = options.model
+    if options.isolate_emulator_thread:
+        found["isolateEmulatorThread"] = True
+    if options.numa is not None:
+        found["numa"] = options.numa.document()
+    return found
+
+
+def _io_threads(machine: VirtualMachineTarget) -> Manifest:
+    found: Manifest = {}
+    if machine.io_threads_policy is not None:
+        found["ioThreadsPolicy"] = machine.io_threads_policy.value
+    if machine.io_threads is not None:
+        found["ioThreads"] = machine.io_threads.document()
+    return found
+
+
+def _queues(machine: VirtualMachineTarget) -> Manifest:
+    found: Manifest = {}
+    if machine.block_multi_queue:
+        found["blockMultiQueue"] = True
+    if machine.network_interface_multiqueue:
+        found["networkInterfaceMultiqueue"] = True
+    return found
+
+
+def _data_disk(disk: DataDisk) -> Manifest:
+    found: Manifest = {}
+    if disk.cache is not None:
+        found["cache"] = disk.cache.value
+    if disk.io is not None:
+        found["io"] = disk.io.value
+    if disk.dedicated_io_thread:
+        found["dedicatedIOThread"] = True
+    return found
+
+
+def _interface(ctx: Context, machine: VirtualMachineTarget) -> Manifest:
+    found: Manifest = {"name": "default", "model": "virtio"}
+    if machine.network is Network.BRIDGE:
+        # The guest has the pod's own address, and with it every port.
+        return found | {"bridge": {}}
+    ports = (("database", ctx.engine.port), ("agent", AGENT_PORT))
+    return found | {
+        "masquerade": {},
+        "ports": [{"name": name, "port": port, "protocol": "TCP"} for name, port in ports],
+    }

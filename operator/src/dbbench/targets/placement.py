@@ -1,7 +1,11 @@
 """Where pods run and what they may use there. No I/O."""
 
+from collections.abc import Mapping
+
 from dbbench.api.quantities import quantity
-from dbbench.api.spec import NodePlacement, Resources
+from dbbench.api.resources import Resources
+from dbbench.api.spec import NodePlacement
+from dbbench.api.target import Target
 from dbbench.targets.context import Manifest
 
 # Of the init containers: they copy a few files.
@@ -28,20 +32,39 @@ def memory_mib(resources: Resources) -> int:
     return max(1, quantity(resources.memory) // _MIB)
 
 
-def exclusive(cpu: int, memory: str) -> Manifest:
+def hugepages_mib(resources: Resources) -> int:
+    """Huge pages of the database, in MiB; 0 without."""
+    return quantity(resources.hugepages.size) // _MIB if resources.hugepages else 0
+
+
+def exclusive(cpu: int, memory: str, hugepages: Mapping[str, str]) -> Manifest:
     """Requests equal to limits, in whole CPUs."""
-    amounts = {"cpu": str(cpu), "memory": memory}
+    amounts = {"cpu": str(cpu), "memory": memory, **hugepages}
     return {"requests": amounts, "limits": dict(amounts)}
 
 
-def init(resources: Resources) -> Manifest:
+def of_hugepages(resources: Resources, mib: int) -> dict[str, str]:
+    """So many MiB as the Kubernetes resource of that page size; nothing without huge pages."""
+    if resources.hugepages is None:
+        return {}
+    return {f"hugepages-{resources.hugepages.page_size.value}": f"{mib}Mi"}
+
+
+def has_exclusive_cpus(resources: Resources, target: Target) -> bool:
+    """Whether the target's CPUs are its own: as all targets', unless it says otherwise."""
+    machine = target.virtual_machine
+    own = machine.cpu.dedicated_cpu_placement if machine and machine.cpu else None
+    return resources.dedicated_cpus if own is None else own
+
+
+def init(dedicated: bool) -> Manifest:
     """Of an init container.
 
     The pod's QoS class counts init containers too. With dedicated CPUs they have limits, so that
     the pod is Guaranteed and the static CPU manager pins the main container. Without, they have
     none: the pod is Burstable and shares the node's CPUs, up to the main container's limit.
     """
-    if resources.dedicated_cpus:
+    if dedicated:
         return {"requests": dict(_INIT), "limits": dict(_INIT)}
     return {"requests": dict(_INIT)}
 

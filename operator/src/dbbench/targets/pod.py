@@ -1,6 +1,6 @@
 """The database in a plain pod. No I/O."""
 
-from dbbench.api.spec import PodTarget, Target
+from dbbench.api.target import PodTarget, Target
 from dbbench.engines.engine import BINARIES, CONFIG, DATA, SECRET
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.config import AGENT_FILE
@@ -26,7 +26,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
                 "imagePullPolicy": ctx.images.pull_policy,
                 "command": ["/usr/local/bin/dbbench-driver"],
                 "args": ["agent", "install", "--to", BINARIES],
-                "resources": placement.init(spec.resources),
+                "resources": placement.init(placement.has_exclusive_cpus(spec.resources, target)),
                 "securityContext": security.container(),
                 "volumeMounts": [volumes.mount("bin", BINARIES)],
             }
@@ -39,7 +39,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
                 "command": [_BINARY],
                 "args": ["agent", "serve", "--config", f"{CONFIG}/{AGENT_FILE}"],
                 "ports": ports(ctx),
-                "resources": placement.exclusive(spec.resources.cpu, spec.resources.memory),
+                "resources": _resources(ctx),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -65,3 +65,15 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
     if pod.runtime_class_name is not None:
         template["runtimeClassName"] = pod.runtime_class_name
     return stateful_set(ctx, target, running, template)
+
+
+def _resources(ctx: Context) -> Manifest:
+    """CPUs and memory: huge pages, which Kubernetes counts apart, are a part of the memory."""
+    resources = ctx.spec.resources
+    if resources.hugepages is None:
+        return placement.exclusive(resources.cpu, resources.memory, {})
+    huge = placement.hugepages_mib(resources)
+    ordinary = placement.memory_mib(resources) - huge
+    return placement.exclusive(
+        resources.cpu, f"{ordinary}Mi", placement.of_hugepages(resources, huge)
+    )

@@ -1,6 +1,6 @@
 """The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
 
-from dbbench.api.spec import Target
+from dbbench.api.target import Target
 from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import config, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
@@ -19,7 +19,6 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
     give it; else the guest is emulated, and says so.
     """
     spec = ctx.spec
-    guest = placement.memory_mib(spec.resources)
     template: Manifest = {
         "securityContext": security.pod(security.QEMU_ID),
         "initContainers": [
@@ -32,7 +31,7 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                     "agent", "install", "--to", config.KERNEL,
                     "--from", KERNEL_PATH, "--from", INITRD_PATH,
                 ],
-                "resources": placement.init(spec.resources),
+                "resources": placement.init(placement.has_exclusive_cpus(spec.resources, target)),
                 "securityContext": security.container(),
                 "volumeMounts": [volumes.mount("kernel", config.KERNEL)],
             }
@@ -47,9 +46,7 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                     "agent", "launch", "--config", f"{config.LAUNCHER}/{config.LAUNCHER_FILE}",
                 ],
                 "ports": ports(ctx),
-                "resources": placement.exclusive(
-                    spec.resources.cpu, f"{guest + placement.QEMU_OVERHEAD_MIB}Mi"
-                ),
+                "resources": _resources(ctx),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -76,3 +73,12 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
         ],
     }  # fmt: skip
     return stateful_set(ctx, target, running, template)
+
+
+def _resources(ctx: Context) -> Manifest:
+    """QEMU's own memory, and the guest's: ordinary pages, or huge ones alone."""
+    resources = ctx.spec.resources
+    guest, own = placement.memory_mib(resources), placement.QEMU_OVERHEAD_MIB
+    ordinary = own if resources.hugepages else guest + own
+    huge = placement.of_hugepages(resources, guest)
+    return placement.exclusive(resources.cpu, f"{ordinary}Mi", huge)

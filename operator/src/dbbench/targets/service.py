@@ -1,6 +1,6 @@
 """The Service of a target: the one network path that drivers use, whatever the runtime. No I/O."""
 
-from dbbench.api.spec import Target
+from dbbench.api.target import Target
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 

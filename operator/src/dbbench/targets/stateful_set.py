@@ -1,6 +1,6 @@
 """The StatefulSet around a target's pod: what the pod and the QEMU target share. No I/O."""
 
-from dbbench.api.spec import Target
+from dbbench.api.target import Target
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.placement import STOP_SECONDS, on_node

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.quantities import quantity
-from dbbench.api.spec import Storage, Target, VirtualMachineTarget
+from dbbench.api.spec import Storage
+from dbbench.api.target import Target
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 

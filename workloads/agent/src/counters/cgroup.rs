@@ -16,6 +16,7 @@ pub enum Cgroup {
         cpuacct: Option<PathBuf>,
         memory: Option<PathBuf>,
         blkio: Option<PathBuf>,
+        hugetlb: Option<PathBuf>,
     },
     V2 {
         directory: PathBuf,
@@ -41,7 +42,7 @@ impl Cgroup {
         };
         let (cpu, cpuacct, memory, blkio) = (v1("cpu"), v1("cpuacct"), v1("memory"), v1("blkio"));
         if cpuacct.is_some() || memory.is_some() {
-            return Self::V1 { cpu, cpuacct, memory, blkio };
+            return Self::V1 { cpu, cpuacct, memory, blkio, hugetlb: v1("hugetlb") };
         }
         let v2 = mounts.iter().find(|mount| mount.fstype == "cgroup2");
         match v2.zip(path_in(membership, "")) {
@@ -65,6 +66,19 @@ impl Cgroup {
             Self::V1 { memory, .. } => keyed(&read(memory, "memory.stat"), "hierarchical_memory_limit")
                 .filter(|limit| *limit < V1_NO_LIMIT),
             Self::V2 { directory } => number(&std::fs::read_to_string(directory.join("memory.max")).ok()?),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Bytes of huge pages of one size (`2MB`, as the kernel writes it) that the cgroup may use; None without
+    /// a limit.
+    pub fn hugepage_limit(&self, size: &str) -> Option<u64> {
+        match self {
+            Self::V1 { hugetlb, .. } => number(&read(hugetlb, &format!("hugetlb.{size}.limit_in_bytes")))
+                .filter(|limit| *limit < V1_NO_LIMIT),
+            Self::V2 { directory } => {
+                number(&std::fs::read_to_string(directory.join(format!("hugetlb.{size}.max"))).ok()?)
+            }
             Self::Unknown => None,
         }
     }
@@ -206,7 +220,7 @@ mod tests {
         write(
             root,
             "proc/self/cgroup",
-            "4:memory:/kubepods/pod1/c1\n3:cpuset:/kubepods/pod1/c1\n2:cpu,cpuacct:/kubepods/pod1/c1\n1:blkio:/kubepods/pod1/c1\n0::/\n",
+            "5:hugetlb:/kubepods/pod1/c1\n4:memory:/kubepods/pod1/c1\n3:cpuset:/kubepods/pod1/c1\n2:cpu,cpuacct:/kubepods/pod1/c1\n1:blkio:/kubepods/pod1/c1\n0::/\n",
         );
         write(
             root,
@@ -215,8 +229,11 @@ mod tests {
              2 1 0:2 /kubepods/pod1/c1 /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n\
              3 1 0:3 /kubepods/pod1/c1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n\
              4 1 0:4 /kubepods/pod1/c1 /sys/fs/cgroup/blkio ro - cgroup cgroup rw,blkio\n\
+             6 1 0:6 /kubepods/pod1/c1 /sys/fs/cgroup/hugetlb ro - cgroup cgroup rw,hugetlb\n\
              5 1 0:5 / /sys/fs/cgroup/unified ro - cgroup2 cgroup rw\n",
         );
+        write(root, "sys/fs/cgroup/hugetlb/hugetlb.2MB.limit_in_bytes", "16777216\n");
+        write(root, "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "9223372036854771712\n");
         write(root, "sys/fs/cgroup/cpu,cpuacct/cpuacct.stat", "user 250\nsystem 50\n");
         write(
             root,
@@ -252,6 +269,8 @@ mod tests {
             "sys/fs/cgroup/cpu.stat",
             "usage_usec 9\nuser_usec 2500000\nsystem_usec 500000\nnr_periods 10\nnr_throttled 4\nthrottled_usec 1500000\n",
         );
+        write(root, "sys/fs/cgroup/hugetlb.2MB.max", "16777216\n");
+        write(root, "sys/fs/cgroup/hugetlb.1GB.max", "max\n");
         write(root, "sys/fs/cgroup/memory.current", "5000\n");
         write(root, "sys/fs/cgroup/memory.max", "8192\n");
         write(root, "sys/fs/cgroup/memory.stat", "anon 7\nfile 3000\nfile_mapped 1\n");
@@ -275,6 +294,7 @@ mod tests {
             assert_eq!(cgroup.io(), Io { read_bytes: Some(4100), write_bytes: Some(101) });
             assert_eq!(cgroup.memory(), Memory { used_bytes: Some(5000), file_bytes: Some(3000) });
             assert_eq!(cgroup.memory_limit(), Some(8192));
+            assert_eq!((cgroup.hugepage_limit("2MB"), cgroup.hugepage_limit("1GB")), (Some(16 << 20), None));
             assert_eq!(cgroup.pressure().is_some(), version == 2);
         }
     }

@@ -16,8 +16,15 @@ pub struct LauncherConfig {
     pub version: u32,
     /// Virtual CPUs.
     pub cpus: u32,
+    /// How they appear; one socket with cores of one thread when absent.
+    pub topology: Option<Topology>,
+    /// `host-passthrough`, or a model that QEMU knows; the former when absent.
+    pub cpu_model: Option<String>,
     #[serde(rename = "memoryMiB")]
     pub memory_mib: u64,
+    /// Size of the node's huge pages that all memory of the guest is made of; ordinary pages when absent.
+    #[serde(rename = "hugepageMiB")]
+    pub hugepage_mib: Option<u64>,
     #[serde(default)]
     pub machine: Machine,
     #[serde(default)]
@@ -35,6 +42,15 @@ pub struct LauncherConfig {
     /// Seconds between the first press of the power button and the end of QEMU.
     #[serde(default = "default_grace")]
     pub powerdown_grace_seconds: u64,
+}
+
+/// Sockets, cores of a socket and threads of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    pub sockets: u32,
+    pub cores: u32,
+    pub threads: u32,
 }
 
 /// QEMU's machine type.
@@ -79,6 +95,11 @@ pub struct Disk {
     pub size_bytes: Option<u64>,
     #[serde(default)]
     pub cache: Cache,
+    #[serde(default)]
+    pub io: Io,
+    /// A thread for this disk alone, instead of QEMU's main thread.
+    #[serde(default)]
+    pub dedicated_io_thread: bool,
 }
 
 /// What the host does with the disk's data.
@@ -87,8 +108,20 @@ pub enum Cache {
     /// The host's page cache, and the guest's flushes reach the disk.
     #[default]
     WriteBack,
+    /// The host's page cache, and each write reaches the disk.
+    WriteThrough,
     /// O_DIRECT: past the host's page cache.
     None,
+}
+
+/// How the host reads and writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Io {
+    /// By a pool of threads.
+    #[default]
+    Threads,
+    /// By the kernel's asynchronous I/O, which works past the page cache alone.
+    Native,
 }
 
 /// A read-only disk with the files of a directory.
@@ -137,6 +170,27 @@ impl LauncherConfig {
         if config.memory_mib < LEAST_MEMORY_MIB {
             return Err(format!("memoryMiB {} is less than {LEAST_MEMORY_MIB}", config.memory_mib));
         }
+        if let Some(Topology { sockets, cores, threads }) = config.topology {
+            if u64::from(sockets) * u64::from(cores) * u64::from(threads) != u64::from(config.cpus) {
+                return Err(format!("topology: {sockets} x {cores} x {threads} is not cpus {}", config.cpus));
+            }
+        }
+        if let Some(model) = &config.cpu_model {
+            let plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+            if model.is_empty() || !model.chars().all(plain) {
+                return Err(format!("cpuModel {model:?} is not a name"));
+            }
+        }
+        if let Some(page) = config.hugepage_mib {
+            if page == 0 || !page.is_power_of_two() || !config.memory_mib.is_multiple_of(page) {
+                return Err(format!("memoryMiB {} is not in pages of hugepageMiB {page}", config.memory_mib));
+            }
+        }
+        for disk in &config.disks {
+            if disk.io == Io::Native && disk.cache != Cache::None {
+                return Err(format!("disk {:?}: io Native needs cache None", disk.serial));
+            }
+        }
         let disks = config.disks.iter().map(|disk| &disk.serial);
         let mut serials: Vec<&String> = disks.chain(config.isos.iter().map(|iso| &iso.serial)).collect();
         serials.sort();
@@ -180,7 +234,12 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_named() {
+        let with = |field: &str| EXAMPLE.replacen("\"cpus\":2", &format!("\"cpus\":2,{field}"), 1);
         for (broken, part) in [
+            (with(r#""topology":{"sockets":2,"cores":2,"threads":1}"#), "2 x 2 x 1 is not cpus 2"),
+            (with(r#""cpuModel":"max,+x""#), "cpuModel"),
+            (with(r#""hugepageMiB":1000"#), "hugepageMiB 1000"),
+            (EXAMPLE.replace("disk.img\"}", "disk.img\",\"io\":\"Native\"}"), "needs cache None"),
             (EXAMPLE.replace("\"version\":1", "\"version\":7"), "version 7"),
             (EXAMPLE.replace("\"cpus\":2", "\"cpus\":0"), "cpus"),
             (EXAMPLE.replace("1024", "12"), "memoryMiB 12"),

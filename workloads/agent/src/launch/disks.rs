@@ -41,10 +41,17 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
-    use crate::launch::config::Cache;
+    use crate::launch::config::{Cache, Io};
 
     fn disk(file: &Path, size_bytes: Option<u64>) -> Disk {
-        Disk { serial: "data".into(), file: file.into(), size_bytes, cache: Cache::WriteBack }
+        Disk {
+            serial: "data".into(),
+            file: file.into(),
+            size_bytes,
+            cache: Cache::WriteBack,
+            io: Io::Threads,
+            dedicated_io_thread: false,
+        }
     }
 
     #[test]

@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use super::accelerator::Chosen;
-use super::config::{Cache, LauncherConfig, Machine};
+use super::config::{Cache, Disk, Io, LauncherConfig, Machine, Topology};
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
 
 /// Upper bound of the memory for translated code under emulation, in MiB: part of the launcher's own
 /// memory, beside the guest's.
 const TRANSLATED_CODE_MIB: u32 = 256;
+
+/// The node's own CPU model, or, under emulation, everything that QEMU can emulate.
+const HOST_PASSTHROUGH: &str = "host-passthrough";
 
 /// Names that the guest learns over DHCP.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -54,22 +57,34 @@ pub fn arguments(
     add("-display", "none".into());
     // A guest that restarts itself has panicked (panic=-1): that is its end.
     add("-no-reboot", String::new());
-    add(
-        "-machine",
-        match config.machine {
-            Machine::Q35 => "q35,usb=off,vmport=off,smm=off,graphics=off".into(),
-            // The ACPI power button and the real-time clock are not there by default.
-            Machine::Microvm => "microvm,acpi=on,rtc=on,pic=on,pit=on,isa-serial=on".into(),
-        },
-    );
-    let (accel, cpu) = match accelerator {
+    let machine = match config.machine {
+        Machine::Q35 => "q35,usb=off,vmport=off,smm=off,graphics=off",
+        // The ACPI power button and the real-time clock are not there by default.
+        Machine::Microvm => "microvm,acpi=on,rtc=on,pic=on,pit=on,isa-serial=on",
+    };
+    let memory = config.hugepage_mib.map_or("", |_| ",memory-backend=memory");
+    add("-machine", format!("{machine}{memory}"));
+    let (accel, host) = match accelerator {
         Chosen::Kvm => ("kvm".to_string(), "host,migratable=off"),
         Chosen::Tcg => (format!("tcg,thread=multi,tb-size={TRANSLATED_CODE_MIB}"), "max"),
     };
     add("-accel", accel);
-    add("-cpu", cpu.into());
-    add("-smp", format!("cpus={0},sockets=1,cores={0},threads=1", config.cpus));
+    let model = config.cpu_model.as_deref().filter(|model| *model != HOST_PASSTHROUGH);
+    add("-cpu", model.unwrap_or(host).into());
+    let Topology { sockets, cores, threads } =
+        config.topology.unwrap_or(Topology { sockets: 1, cores: config.cpus, threads: 1 });
+    add("-smp", format!("cpus={},sockets={sockets},cores={cores},threads={threads}", config.cpus));
     add("-m", format!("{}M", config.memory_mib));
+    if let Some(page) = config.hugepage_mib {
+        // All pages at the start: a guest that finds none later would be killed in the middle of a trial.
+        add(
+            "-object",
+            format!(
+                "memory-backend-memfd,id=memory,size={}M,hugetlb=on,hugetlbsize={page}M,prealloc=on",
+                config.memory_mib
+            ),
+        );
+    }
     add("-kernel", value(&config.kernel.to_string_lossy()));
     add("-initrd", value(&config.initrd.to_string_lossy()));
     add("-append", config.cmdline.clone());
@@ -79,16 +94,17 @@ pub fn arguments(
         Machine::Microvm => "device",
     };
     for disk in &config.disks {
-        let direct = if disk.cache == Cache::None { "on" } else { "off" };
-        let (serial, file) = (&disk.serial, value(&disk.file.to_string_lossy()));
-        add(
-            "-blockdev",
-            format!(
-                "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver=file,\
-                 file.filename={file},file.aio=threads,file.locking=on,file.discard=unmap,file.cache.direct={direct}"
-            ),
-        );
-        add("-device", format!("virtio-blk-{bus},drive={serial},serial={serial}"));
+        add("-blockdev", blockdev(disk));
+        let serial = &disk.serial;
+        let mut device = format!("virtio-blk-{bus},drive={serial},serial={serial}");
+        if disk.cache == Cache::WriteThrough {
+            device += ",write-cache=off";
+        }
+        if disk.dedicated_io_thread {
+            add("-object", format!("iothread,id=io-{serial}"));
+            device += &format!(",iothread=io-{serial}");
+        }
+        add("-device", device);
     }
     for iso in &config.isos {
         let (serial, file) = (&iso.serial, config.iso_file(&iso.serial));
@@ -122,6 +138,20 @@ pub fn arguments(
     arguments
 }
 
+/// The host's side of a disk.
+fn blockdev(disk: &Disk) -> String {
+    let direct = if disk.cache == Cache::None { "on" } else { "off" };
+    let aio = match disk.io {
+        Io::Threads => "threads",
+        Io::Native => "native",
+    };
+    let (serial, file) = (&disk.serial, value(&disk.file.to_string_lossy()));
+    format!(
+        "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver=file,\
+         file.filename={file},file.aio={aio},file.locking=on,file.discard=unmap,file.cache.direct={direct}"
+    )
+}
+
 /// A comma inside an option's value is written twice.
 fn value(text: &str) -> String {
     text.replace(',', ",,")
@@ -133,7 +163,11 @@ mod tests {
     use crate::launch::config::EXAMPLE;
 
     fn golden(machine: &str, accelerator: Chosen) -> String {
-        let config = LauncherConfig::parse(&EXAMPLE.replace("q35", machine)).unwrap();
+        command_line(&EXAMPLE.replace("q35", machine), accelerator)
+    }
+
+    fn command_line(text: &str, accelerator: Chosen) -> String {
+        let config = LauncherConfig::parse(text).unwrap();
         let names = NetworkNames {
             hostname: Some("bench-vm-0".into()),
             search: vec!["bench.svc.cluster.local".into(), "cluster.local".into()],
@@ -147,6 +181,20 @@ mod tests {
     fn the_command_line_is_the_golden_one() {
         assert_eq!(golden("q35", Chosen::Tcg), include_str!("../../tests/golden/q35-tcg.txt"));
         assert_eq!(golden("microvm", Chosen::Kvm), include_str!("../../tests/golden/microvm-kvm.txt"));
+    }
+
+    #[test]
+    fn every_option_reaches_the_command_line() {
+        let disk = r#"img","sizeBytes":2147483648"#;
+        let options = r#""cpus":2,"topology":{"sockets":1,"cores":1,"threads":2},"cpuModel":"Skylake-Server","hugepageMiB":2"#;
+        let text = EXAMPLE.replace("\"cpus\":2", options);
+        let direct = format!(r#"{disk},"cache":"None","io":"Native","dedicatedIoThread":true"#);
+        let tuned = command_line(&text.replace(disk, &direct), Chosen::Kvm);
+        assert_eq!(tuned, include_str!("../../tests/golden/q35-kvm-options.txt"));
+        let through = text.replace(disk, &format!(r#"{disk},"cache":"WriteThrough""#));
+        assert!(command_line(&through, Chosen::Kvm).contains("serial=data,write-cache=off\n"));
+        let own = EXAMPLE.replace("\"cpus\":2", r#""cpus":2,"cpuModel":"host-passthrough""#);
+        assert_eq!(command_line(&own, Chosen::Tcg), golden("q35", Chosen::Tcg));
     }
 
     #[test]

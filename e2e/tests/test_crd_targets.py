@@ -1,0 +1,217 @@
+"""The rules of targets on a real API server: what it accepts, what it refuses, in which words.
+
+The rules of KubeVirt's own admission are among them, so that a user learns of them here.
+"""
+
+from typing import Any
+
+import pytest
+from access.documents import changed, check
+from access.kubectl import CallError, Kubectl, Manifest
+
+HUGEPAGES = {"pageSize": "2Mi", "size": "256Mi"}
+NUMA = {"numa": {"guestMappingPassthrough": {}}}
+POOL = {"ioThreadsPolicy": "supplementalPool", "ioThreads": {"supplementalPoolThreadCount": 4}}
+
+
+@pytest.fixture(scope="module")
+def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
+    return module_namespace
+
+
+def with_machine(
+    machine: dict[str, Any], runtime: str = "KubeVirt", **resources: object
+) -> Manifest:
+    """A benchmark with 4 CPUs whose second target is this virtual machine."""
+    document = changed("targets.1.virtualMachine", {"runtime": runtime, **machine})
+    document["spec"]["resources"] = {"cpu": 4, "memory": "768Mi", **resources}
+    return document
+
+
+ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    # runtime, options of the virtual machine, resources
+    ("KubeVirt", {"cpu": {"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 8}}, {}),
+    ("KubeVirt", {"cpu": {"sockets": 4}}, {}),
+    ("KubeVirt", {"cpu": {"cores": 2, "threads": 2, "model": "host-model"}}, {}),
+    ("KubeVirt", {"cpu": {"isolateEmulatorThread": True}}, {}),
+    (
+        "KubeVirt",
+        {"cpu": {"dedicatedCpuPlacement": True, "isolateEmulatorThread": True}},
+        {"dedicatedCPUs": False},
+    ),
+    ("KubeVirt", {"cpu": NUMA}, {"hugepages": HUGEPAGES}),
+    ("KubeVirt", {**POOL, "blockMultiQueue": True, "networkInterfaceMultiqueue": True}, {}),
+    ("KubeVirt", {"ioThreadsPolicy": "auto"}, {}),
+    ("KubeVirt", {"network": "Bridge"}, {}),
+    ("KubeVirt", {"dataDisk": {"cache": "none", "io": "native", "dedicatedIOThread": True}}, {}),
+    ("Auto", {"dataDisk": {"cache": "writethrough", "io": "threads"}}, {}),
+    ("Auto", {"cpu": {"threads": 2, "cores": 2, "model": "host-passthrough"}}, {}),
+    ("QEMU", {"network": "User", "dataDisk": {"cache": "none", "io": "native"}}, {}),
+    ("QEMU", {"cpu": {"model": "Skylake-Server", "dedicatedCpuPlacement": False}}, {}),
+    ("QEMU", {}, {"hugepages": HUGEPAGES}),
+    ("QEMU", {}, {"memory": "4Gi", "hugepages": {"pageSize": "1Gi", "size": "1Gi"}}),
+    ("QEMU", {}, {"memory": "1536Mi", "hugepages": {"pageSize": "2Mi", "size": "1Gi"}}),
+]
+
+
+@pytest.mark.parametrize(("runtime", "machine", "resources"), ACCEPTED, ids=str)
+def test_accepted(
+    server: Kubectl, runtime: str, machine: dict[str, Any], resources: dict[str, Any]
+) -> None:
+    check(server, with_machine(machine, runtime, **resources))
+
+
+VM = "spec.targets[1].virtualMachine"
+REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
+    # runtime, options, resources; the field that the message names, and what the message says
+    ("QEMU", {"cpu": {"maxSockets": 4}}, {}, f"{VM}.cpu.maxSockets", "needs runtime: KubeVirt"),
+    ("Auto", {"cpu": {"isolateEmulatorThread": True}}, {}, f"{VM}.cpu.isolate", "needs runtime"),
+    ("Auto", {"cpu": NUMA}, {"hugepages": HUGEPAGES}, f"{VM}.cpu.numa", "needs runtime: KubeVirt"),
+    ("QEMU", {"ioThreadsPolicy": "shared"}, {}, f"{VM}.ioThreadsPolicy", "needs runtime: KubeVirt"),
+    ("QEMU", {"blockMultiQueue": True}, {}, f"{VM}.blockMultiQueue", "QEMU in a pod does not have"),
+    (
+        "Auto",
+        {"networkInterfaceMultiqueue": True},
+        {},
+        f"{VM}.networkInterfaceMultiqueue",
+        "needs runtime: KubeVirt",
+    ),
+    ("QEMU", {"cpu": {"model": "host-model"}}, {}, f"{VM}.cpu.model", "needs runtime: KubeVirt"),
+    ("QEMU", {"cpu": {"model": "a,b"}}, {}, f"{VM}.cpu.model", "should match"),
+    ("QEMU", {"network": "Bridge"}, {}, f"{VM}.network", "need runtime: KubeVirt"),
+    ("Auto", {"network": "Masquerade"}, {}, f"{VM}.network", "need runtime: KubeVirt"),
+    ("KubeVirt", {"network": "User"}, {}, f"{VM}.network", "User needs runtime: QEMU"),
+    ("KubeVirt", {"network": "Slirp"}, {}, f"{VM}.network", "supported values"),
+    ("KubeVirt", {"ioThreadsPolicy": "supplementalPool"}, {}, f"{VM}.ioThreads", "need each other"),
+    (
+        "KubeVirt",
+        {"ioThreadsPolicy": "auto", "ioThreads": {"supplementalPoolThreadCount": 1}},
+        {},
+        f"{VM}.ioThreads",
+        "need each other",
+    ),
+    ("KubeVirt", {"ioThreadsPolicy": "supplementalPool", "ioThreads": {}}, {}, VM, "Required"),
+    ("KubeVirt", {"dataDisk": {"io": "native"}}, {}, f"{VM}.dataDisk.io", "needs cache: none"),
+    (
+        "KubeVirt",
+        {"dataDisk": {"io": "native", "cache": "writeback"}},
+        {},
+        f"{VM}.dataDisk.io",
+        "needs cache: none",
+    ),
+    ("KubeVirt", {"dataDisk": {"cache": "None"}}, {}, f"{VM}.dataDisk.cache", "supported values"),
+    (
+        "KubeVirt",
+        {"cpu": {"sockets": 4, "maxSockets": 2}},
+        {},
+        f"{VM}.cpu.maxSockets",
+        "must not be less than sockets",
+    ),
+    (
+        "KubeVirt",
+        {"cpu": {"sockets": 2}},
+        {},
+        "spec.targets",
+        "must be equal to spec.resources.cpu",
+    ),
+    ("QEMU", {"cpu": {"cores": 4, "threads": 2}}, {}, "spec.targets", "sockets x cores x threads"),
+    ("QEMU", {"cpu": {"cores": 0}}, {}, f"{VM}.cpu.cores", "greater than or equal to 1"),
+    (
+        "KubeVirt",
+        {"cpu": {"isolateEmulatorThread": True}},
+        {"dedicatedCPUs": False},
+        "spec.targets",
+        "isolateEmulatorThread needs exclusive CPUs",
+    ),
+    (
+        "KubeVirt",
+        {"cpu": {"isolateEmulatorThread": True, "dedicatedCpuPlacement": False}},
+        {},
+        "spec.targets",
+        "isolateEmulatorThread needs exclusive CPUs",
+    ),
+    (
+        "KubeVirt",
+        {"cpu": NUMA},
+        {},
+        "spec.targets",
+        "numa.guestMappingPassthrough needs exclusive CPUs and spec.resources.hugepages",
+    ),
+    (
+        "KubeVirt",
+        {"cpu": NUMA},
+        {"hugepages": HUGEPAGES, "dedicatedCPUs": False},
+        "spec.targets",
+        "numa.guestMappingPassthrough needs exclusive CPUs",
+    ),
+    ("KubeVirt", {"cpu": {"numa": {}}}, {}, f"{VM}.cpu.numa", "Required value"),
+    (
+        "QEMU",
+        {},
+        {"hugepages": {"pageSize": "4Ki", "size": "2Mi"}},
+        "spec.resources.hugepages.pageSize",
+        'supported values: "2Mi", "1Gi"',
+    ),
+    (
+        "QEMU",
+        {},
+        {"hugepages": {"pageSize": "2Mi", "size": "768Mi"}},
+        "spec.resources.hugepages.size",
+        "must be less than memory",
+    ),
+    (
+        "QEMU",
+        {},
+        {"hugepages": {"pageSize": "2Mi", "size": "3Mi"}},
+        "spec.resources.hugepages.size",
+        "must be a multiple of hugepages.pageSize",
+    ),
+    (
+        "QEMU",
+        {},
+        {"memory": "1500Mi", "hugepages": {"pageSize": "1Gi", "size": "1Gi"}},
+        "spec.resources.memory",
+        "must be a multiple of hugepages.pageSize",
+    ),
+    (
+        "QEMU",
+        {},
+        {"memory": "1.5Gi", "hugepages": {"pageSize": "2Mi", "size": "1Gi"}},
+        "spec.resources.memory",
+        "without a fraction: 1536Mi, not 1.5Gi",
+    ),
+]
+
+
+@pytest.mark.parametrize(("runtime", "machine", "resources", "field", "says"), REFUSED, ids=str)
+def test_refused_with_a_message_that_names_the_field(
+    server: Kubectl,
+    runtime: str,
+    machine: dict[str, Any],
+    resources: dict[str, Any],
+    field: str,
+    says: str,
+) -> None:
+    with pytest.raises(CallError) as refused:
+        check(server, with_machine(machine, runtime, **resources))
+    assert field in refused.value.output
+    assert says in refused.value.output
+
+
+def test_twenty_machines_with_every_option_are_within_the_cost_limits(server: Kubectl) -> None:
+    machine = {
+        "runtime": "KubeVirt",
+        "cpu": {
+            "sockets": 1, "cores": 2, "threads": 2, "maxSockets": 512, "model": "m" * 64,
+            "dedicatedCpuPlacement": True, "isolateEmulatorThread": True, **NUMA,
+        },
+        **POOL,
+        "blockMultiQueue": True,
+        "networkInterfaceMultiqueue": True,
+        "dataDisk": {"cache": "none", "io": "native", "dedicatedIOThread": True},
+        "network": "Masquerade",
+    }  # fmt: skip
+    document = with_machine(machine, hugepages=HUGEPAGES)
+    targets = [{"name": f"t{number:02d}", "virtualMachine": machine} for number in range(20)]
+    document["spec"] |= {"targets": targets, "baseline": "t00"}
+    check(server, document)

@@ -1,0 +1,258 @@
+"""Options of a virtual machine, under KubeVirt's names where KubeVirt has them. Types only, no I/O.
+
+Values are KubeVirt's own words too where the field is KubeVirt's (`native`, `supplementalPool`).
+What KubeVirt's admission would refuse is refused by rules here, at `kubectl apply`; rules that also
+read spec.resources are with DBBenchmarkSpec.
+"""
+
+from enum import StrEnum
+
+from pydantic import ConfigDict, Field
+
+from dbbench.api.base import ApiModel, Quantity, rule, rules
+
+
+class Runtime(StrEnum):
+    AUTO = "Auto"
+    KUBEVIRT = "KubeVirt"
+    QEMU = "QEMU"
+
+
+class Network(StrEnum):
+    MASQUERADE = "Masquerade"
+    BRIDGE = "Bridge"
+    USER = "User"
+
+
+class IOThreadsPolicy(StrEnum):
+    SHARED = "shared"
+    AUTO = "auto"
+    SUPPLEMENTAL_POOL = "supplementalPool"
+
+
+class DiskCache(StrEnum):
+    NONE = "none"
+    WRITETHROUGH = "writethrough"
+    WRITEBACK = "writeback"
+
+
+class DiskIO(StrEnum):
+    NATIVE = "native"
+    THREADS = "threads"
+
+
+class GuestMappingPassthrough(ApiModel):
+    """The guest's NUMA nodes are those of the CPUs that its pod was given."""
+
+
+class Numa(ApiModel):
+    """NUMA topology of the guest."""
+
+    guest_mapping_passthrough: GuestMappingPassthrough = Field(
+        description="Give the guest the NUMA nodes of its CPUs. Needs exclusive CPUs and hugepages."
+    )
+
+
+class MachineCPU(ApiModel):
+    """CPUs of the guest. Their number is spec.resources.cpu."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "!has(self.maxSockets) || (has(self.sockets) ? self.sockets : 1) <= "
+                "self.maxSockets",
+                "must not be less than sockets",
+                field_path=".maxSockets",
+            ),
+        )
+    )
+
+    sockets: int | None = Field(
+        None, ge=1, le=512, description="Sockets; 1 when absent. See cores."
+    )
+    cores: int | None = Field(
+        None,
+        ge=1,
+        le=512,
+        description=(
+            "Cores of a socket. sockets x cores x threads is spec.resources.cpu; where none of the "
+            "three is set, there is one socket with so many cores of one thread, else an absent "
+            "one is 1."
+        ),
+    )
+    threads: int | None = Field(None, ge=1, le=512, description="Threads of a core; see cores.")
+    max_sockets: int | None = Field(
+        None,
+        ge=1,
+        le=512,
+        description="Sockets up to which CPUs can be plugged in later, which costs tables in "
+        "QEMU and the guest. KubeVirt alone; its own default when absent.",
+    )
+    model: str | None = Field(
+        None,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+        description=(
+            "CPU model that the guest sees: host-passthrough, host-model (KubeVirt alone) or a "
+            "named one, for example Skylake-Server. When absent, KubeVirt's own default "
+            "(host-model), and host-passthrough under QEMU."
+        ),
+    )
+    dedicated_cpu_placement: bool | None = Field(
+        None,
+        description=(
+            "Exclusive CPUs for this target alone: true or false whatever "
+            "spec.resources.dedicatedCPUs says, which holds when absent. A difference from the "
+            "baseline is listed in FairnessVerified."
+        ),
+    )
+    isolate_emulator_thread: bool = Field(
+        False,
+        description=(
+            "One exclusive CPU more, for QEMU's own thread. KubeVirt alone; needs exclusive CPUs. "
+            "The CPU more is listed in FairnessVerified."
+        ),
+    )
+    numa: Numa | None = Field(None, description="NUMA topology of the guest. KubeVirt alone.")
+
+
+def topology(cpus: int, cpu: MachineCPU | None) -> tuple[int, int, int]:
+    """Sockets, cores of a socket and threads of a core of a guest with so many CPUs."""
+    if cpu is None or (cpu.sockets, cpu.cores, cpu.threads) == (None, None, None):
+        return 1, cpus, 1
+    return cpu.sockets or 1, cpu.cores or 1, cpu.threads or 1
+
+
+class IOThreads(ApiModel):
+    """The pool of I/O threads of ioThreadsPolicy: supplementalPool."""
+
+    supplemental_pool_thread_count: int = Field(
+        ge=1, le=512, description="Threads of the pool, which all disks share."
+    )
+
+
+class DataDisk(ApiModel):
+    """How the data disk is attached; the root disk keeps the runtime's defaults."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "!has(self.io) || self.io != 'native' || (has(self.cache) && self.cache == 'none')",
+                "native needs cache: none, because the kernel's asynchronous I/O bypasses the page "
+                "cache",
+                field_path=".io",
+            ),
+        )
+    )
+
+    cache: DiskCache | None = Field(
+        None,
+        description=(
+            "What the node does with the disk's data. none: bypass its page cache. writeback: keep "
+            "them there, flush when the guest asks for it. writethrough: keep them there, and "
+            "write each at once. When absent, none in KubeVirt where the storage allows it (else "
+            "writethrough), and writeback under QEMU."
+        ),
+    )
+    io: DiskIO | None = Field(
+        None,
+        description=(
+            "native: the kernel's asynchronous I/O, with cache none alone. threads: a pool of "
+            "threads. When absent, KubeVirt's own choice, and threads under QEMU."
+        ),
+    )
+    dedicated_io_thread: bool = Field(
+        False,
+        alias="dedicatedIOThread",
+        description="A thread of its own for this disk's I/O, instead of QEMU's main thread.",
+    )
+
+
+def _kubevirt_alone(field: str, absent: str) -> dict[str, str]:
+    """Rule: a field that only KubeVirt has, with the condition under which it is not used."""
+    return rule(
+        f"self.runtime == 'KubeVirt' || {absent}",
+        f"{field} needs runtime: KubeVirt; QEMU in a pod does not have it",
+        field_path=f".{field}",
+    )
+
+
+class VirtualMachineTarget(ApiModel):
+    """The database in a virtual machine that boots the pod's image."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            _kubevirt_alone("cpu.maxSockets", "!has(self.cpu) || !has(self.cpu.maxSockets)"),
+            _kubevirt_alone(
+                "cpu.isolateEmulatorThread", "!has(self.cpu) || !self.cpu.isolateEmulatorThread"
+            ),
+            _kubevirt_alone("cpu.numa", "!has(self.cpu) || !has(self.cpu.numa)"),
+            _kubevirt_alone("ioThreadsPolicy", "!has(self.ioThreadsPolicy)"),
+            _kubevirt_alone("blockMultiQueue", "!self.blockMultiQueue"),
+            _kubevirt_alone("networkInterfaceMultiqueue", "!self.networkInterfaceMultiqueue"),
+            rule(
+                "self.runtime == 'KubeVirt' || !has(self.cpu) || !has(self.cpu.model) || "
+                "self.cpu.model != 'host-model'",
+                "host-model needs runtime: KubeVirt; QEMU in a pod has host-passthrough and named "
+                "models",
+                field_path=".cpu.model",
+            ),
+            rule(
+                "!has(self.network) || "
+                "self.runtime == (self.network == 'User' ? 'QEMU' : 'KubeVirt')",
+                "Masquerade and Bridge need runtime: KubeVirt, and User needs runtime: QEMU",
+                field_path=".network",
+            ),
+            rule(
+                "has(self.ioThreads) == "
+                "(has(self.ioThreadsPolicy) && self.ioThreadsPolicy == 'supplementalPool')",
+                "ioThreads.supplementalPoolThreadCount and ioThreadsPolicy: supplementalPool need "
+                "each other",
+                field_path=".ioThreads",
+            ),
+        )
+    )
+
+    runtime: Runtime = Field(
+        Runtime.AUTO,
+        description=(
+            "KubeVirt: a VirtualMachine of kubevirt.io/v1. QEMU: QEMU in a pod, without KubeVirt. "
+            "Auto: KubeVirt where its API is served, else QEMU."
+        ),
+    )
+    root_disk_size: Quantity = Field(
+        "4Gi",
+        description="Size of the root disk that is made from the image; it is written sparse.",
+    )
+    cpu: MachineCPU | None = Field(None, description="Topology, model and placement of the CPUs.")
+    io_threads_policy: IOThreadsPolicy | None = Field(
+        None,
+        description=(
+            "Threads for the disks' I/O instead of QEMU's main thread. shared: one for all disks. "
+            "auto: one for each, up to twice the vCPUs. supplementalPool: a pool of the size in "
+            "ioThreads. KubeVirt alone."
+        ),
+    )
+    io_threads: IOThreads | None = Field(None, description="Size of the supplemental pool.")
+    block_multi_queue: bool = Field(
+        False,
+        description="As many queues for each disk as there are vCPUs. KubeVirt alone; QEMU in a "
+        "pod always has them.",
+    )
+    network_interface_multiqueue: bool = Field(
+        False,
+        description="As many queues for the network interface as there are vCPUs. KubeVirt alone.",
+    )
+    data_disk: DataDisk = Field(
+        default_factory=DataDisk,
+        json_schema_extra={"default": {}},
+        description="How the data disk is attached.",
+    )
+    network: Network | None = Field(
+        None,
+        description=(
+            "Network path to the guest. KubeVirt: Masquerade (default) translates addresses, "
+            "Bridge gives the pod's own to the guest, where KubeVirt's configuration permits it. "
+            "QEMU: User, a network stack in QEMU that needs no privilege."
+        ),
+    )

@@ -1,0 +1,37 @@
+"""A target: one way of running the database. Types only, no I/O."""
+
+from pydantic import ConfigDict, Field
+
+from dbbench.api.base import ApiModel, Name, rule, rules
+from dbbench.api.machine import VirtualMachineTarget
+
+
+class PodTarget(ApiModel):
+    """The database in a plain pod."""
+
+    runtime_class_name: str | None = Field(
+        None,
+        max_length=253,
+        description="RuntimeClass of the pod, for example kata; the cluster's default when absent.",
+    )
+
+
+class Target(ApiModel):
+    """One way of running the database. Exactly one kind is set."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "(has(self.pod) ? 1 : 0) + (has(self.virtualMachine) ? 1 : 0) == 1",
+                "a target has exactly one kind: set either pod: {} or virtualMachine: {}",
+                message_expression=(
+                    '"target \'" + self.name + "\' must have exactly one kind: set either '
+                    'pod: {} or virtualMachine: {}"'
+                ),
+            )
+        )
+    )
+
+    name: Name = Field(description="Name of the target, unique within the benchmark.")
+    pod: PodTarget | None = None
+    virtual_machine: VirtualMachineTarget | None = None
