@@ -6,6 +6,7 @@
 
 mod dialect;
 mod error;
+mod pgwire;
 pub mod postgres;
 mod value;
 

@@ -2,81 +2,45 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt, TryStreamExt};
-use tokio::task::JoinHandle;
-use tokio_postgres::{Client, Connection, CopyInSink, SimpleQueryMessage, Socket};
+use super::{plan, settings};
+use crate::engine::pgwire::{Copy, Line, Row, Statement};
+use crate::engine::{quote_identifier, EngineError, Isolation, Server, Session, Value};
 
-use super::{error, plan, settings};
-use crate::engine::{quote_identifier, CopyIn, EngineError, Isolation, Server, Session, Value};
-
-/// A session and the task that moves its bytes.
+/// A session, and the password that must not be repeated.
 pub struct PostgresSession {
-    client: Client,
-    pump: JoinHandle<()>,
+    line: Line,
     secret: Option<String>,
 }
 
 impl PostgresSession {
-    pub(super) fn new<T>(client: Client, connection: Connection<Socket, T>, secret: Option<String>) -> Self
-    where
-        T: tokio_postgres::tls::TlsStream + Unpin + Send + 'static,
-    {
-        // An error of the connection reaches whoever waits for an answer on it.
-        let pump = tokio::spawn(async move { drop(connection.await) });
-        PostgresSession { client, pump, secret }
-    }
-
-    async fn text_rows(&self, sql: &str) -> Result<Vec<Vec<String>>, EngineError> {
-        let messages = self.client.simple_query(sql).await.map_err(|e| error::of_statement(&e))?;
-        Ok(messages
-            .iter()
-            .filter_map(|message| match message {
-                SimpleQueryMessage::Row(row) => {
-                    Some((0..row.len()).map(|i| row.get(i).unwrap_or_default().to_string()).collect())
-                }
-                _ => None,
-            })
-            .collect())
+    pub(super) fn new(line: Line, secret: Option<String>) -> Self {
+        PostgresSession { line, secret }
     }
 }
 
 impl Session for PostgresSession {
-    type Statement = tokio_postgres::Statement;
-    type Row = tokio_postgres::Row;
-    type Copy = PostgresCopy;
+    type Statement = Statement;
+    type Row = Row;
+    type Copy = Copy;
 
     async fn script(&self, sql: &str) -> Result<(), EngineError> {
-        self.client.batch_execute(sql).await.map_err(|e| error::of_statement(&e))
+        self.line.script(sql).await
     }
 
-    async fn prepare(&self, sql: &str) -> Result<Self::Statement, EngineError> {
-        self.client.prepare(sql).await.map_err(|e| error::of_statement(&e))
+    async fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
+        self.line.lease()?.prepare(sql).await
     }
 
-    async fn query(
-        &self,
-        statement: &Self::Statement,
-        values: &[Value<'_>],
-    ) -> Result<Vec<Self::Row>, EngineError> {
-        let rows = self.client.query_raw(statement, values).await.map_err(|e| error::of_statement(&e))?;
-        rows.try_collect().await.map_err(|e| error::of_statement(&e))
+    async fn query(&self, statement: &Statement, values: &[Value<'_>]) -> Result<Vec<Row>, EngineError> {
+        self.line.lease()?.query(statement, values).await
     }
 
-    async fn execute(&self, statement: &Self::Statement, values: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.client.execute_raw(statement, values).await.map_err(|e| error::of_statement(&e))
+    async fn execute(&self, statement: &Statement, values: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.line.lease()?.execute(statement, values).await
     }
 
     async fn drain(&self, sql: &str) -> Result<u64, EngineError> {
-        let stream = self.client.simple_query_raw(sql).await.map_err(|e| error::of_statement(&e))?;
-        let mut stream = std::pin::pin!(stream);
-        let mut rows = 0;
-        while let Some(message) = stream.next().await {
-            if let SimpleQueryMessage::Row(_) = message.map_err(|e| error::of_statement(&e))? {
-                rows += 1;
-            }
-        }
-        Ok(rows)
+        self.line.drain(sql).await
     }
 
     async fn begin(&self, isolation: Isolation) -> Result<(), EngineError> {
@@ -95,15 +59,13 @@ impl Session for PostgresSession {
         self.script("ROLLBACK").await
     }
 
-    async fn copy_in(&self, table: &str) -> Result<PostgresCopy, EngineError> {
-        let sql = format!("COPY {} FROM STDIN WITH (FORMAT text, DELIMITER '|')", quote_identifier(table));
-        let sink = self.client.copy_in(&sql).await.map_err(|e| error::of_statement(&e))?;
-        Ok(PostgresCopy { sink: Box::pin(sink) })
+    async fn copy_in(&self, table: &str) -> Result<Copy, EngineError> {
+        Copy::start(&self.line, table).await
     }
 
     async fn server(&self) -> Result<Server, EngineError> {
-        let version = self.text_rows("SELECT version()").await?;
-        let all = self.text_rows("SELECT name, setting FROM pg_catalog.pg_settings").await?;
+        let version = self.line.text_rows("SELECT version()").await?;
+        let all = self.line.text_rows("SELECT name, setting FROM pg_catalog.pg_settings").await?;
         Ok(Server {
             engine: "PostgreSQL",
             version: version.into_iter().flatten().next().unwrap_or_default(),
@@ -130,14 +92,14 @@ impl Session for PostgresSession {
         let literal = schema.replace('\'', "''");
         let exists = format!("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = '{literal}'");
         // Asked first, because IF NOT EXISTS needs the right to create even where nothing is created.
-        if create && self.text_rows(&exists).await?.is_empty() {
+        if create && self.line.text_rows(&exists).await?.is_empty() {
             self.script(&format!("CREATE SCHEMA IF NOT EXISTS {}", quote_identifier(schema))).await?;
         }
         let sql = format!(
             "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
              WHERE n.nspname = '{literal}' AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1"
         );
-        Ok(self.text_rows(&sql).await?.into_iter().flatten().collect())
+        Ok(self.line.text_rows(&sql).await?.into_iter().flatten().collect())
     }
 
     async fn settle_table(&self, table: &str) -> Result<(), EngineError> {
@@ -150,7 +112,7 @@ impl Session for PostgresSession {
         // pg_checkpoint exists from version 15 on.
         let allowed = "SELECT 1 FROM pg_catalog.pg_roles r WHERE (r.rolname = current_user AND r.rolsuper) \
                        OR (r.rolname = 'pg_checkpoint' AND pg_has_role(current_user, r.oid, 'USAGE'))";
-        if self.text_rows(allowed).await?.is_empty() {
+        if self.line.text_rows(allowed).await?.is_empty() {
             return Ok(());
         }
         self.script("CHECKPOINT").await
@@ -162,29 +124,12 @@ impl Session for PostgresSession {
     }
 
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError> {
-        let rows = self.text_rows(&format!("EXPLAIN (FORMAT JSON, COSTS OFF) {sql}")).await?;
+        let rows = self.line.text_rows(&format!("EXPLAIN (FORMAT JSON, COSTS OFF) {sql}")).await?;
         let text: Vec<String> = rows.into_iter().flatten().collect();
         Ok(plan::fingerprint(&text.join("\n")))
     }
 
     async fn close(self) {
-        drop(self.client);
-        // Dropping the client sends the farewell; the pump ends once it is out.
-        let _ = tokio::time::timeout(Duration::from_secs(5), self.pump).await;
-    }
-}
-
-/// A running `COPY ... FROM STDIN`.
-pub struct PostgresCopy {
-    sink: std::pin::Pin<Box<CopyInSink<Bytes>>>,
-}
-
-impl CopyIn for PostgresCopy {
-    async fn send(&mut self, rows: Bytes) -> Result<(), EngineError> {
-        self.sink.send(rows).await.map_err(|e| error::of_statement(&e))
-    }
-
-    async fn finish(mut self) -> Result<u64, EngineError> {
-        self.sink.as_mut().finish().await.map_err(|e| error::of_statement(&e))
+        self.line.close().await;
     }
 }

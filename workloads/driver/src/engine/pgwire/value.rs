@@ -3,9 +3,10 @@
 use std::fmt::{self, Write};
 
 use bytes::BytesMut;
+use postgres_types::{to_sql_checked, Format, FromSql, IsNull, ToSql, Type};
 use rust_decimal::Decimal;
-use tokio_postgres::types::{to_sql_checked, Format, FromSql, IsNull, ToSql, Type};
 
+use super::statement::Row as WireRow;
 use crate::engine::{quote_identifier, Cell, EngineError, ErrorKind, Row, Value};
 
 type Encoded = Result<IsNull, Box<dyn std::error::Error + Sync + Send>>;
@@ -77,7 +78,7 @@ impl fmt::Display for AsText<'_> {
     }
 }
 
-impl Row for tokio_postgres::Row {
+impl Row for WireRow {
     fn int(&self, column: usize) -> Result<i32, EngineError> {
         get(self, column)
     }
@@ -99,18 +100,18 @@ impl Row for tokio_postgres::Row {
     }
 
     fn columns(&self) -> usize {
-        self.len()
+        self.description().len()
     }
 
     fn name(&self, column: usize) -> &str {
-        self.columns()[column].name()
+        &self.description()[column].name
     }
 
     fn cell(&self, column: usize) -> Result<Cell<'_>, EngineError> {
-        let Some(found) = self.columns().get(column) else {
+        let Some(found) = self.description().get(column) else {
             return Err(EngineError::new(ErrorKind::Other, "driver", format!("no column {column}")));
         };
-        let cell = match *found.type_() {
+        let cell = match found.ty {
             Type::BOOL => get::<Option<bool>>(self, column)?.map(Cell::Boolean),
             Type::INT2 => get::<Option<i16>>(self, column)?.map(|value| Cell::Integer(value.into())),
             Type::INT4 => get::<Option<i32>>(self, column)?.map(|value| Cell::Integer(value.into())),
@@ -123,7 +124,7 @@ impl Row for tokio_postgres::Row {
             ref ty => {
                 let message = format!(
                     "column {} is of type {ty}: write {0}::text in the statement",
-                    quote_identifier(found.name())
+                    quote_identifier(&found.name)
                 );
                 return Err(EngineError::new(ErrorKind::Other, "driver", message));
             }
@@ -132,11 +133,17 @@ impl Row for tokio_postgres::Row {
     }
 }
 
-fn get<'a, T: FromSql<'a>>(row: &'a tokio_postgres::Row, column: usize) -> Result<T, EngineError> {
-    row.try_get(column).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        EngineError::new(ErrorKind::Other, "driver", format!("column {column}: {error}{cause}"))
-    })
+fn get<'a, T: FromSql<'a>>(row: &'a WireRow, column: usize) -> Result<T, EngineError> {
+    let place = |cause: &dyn fmt::Display| {
+        EngineError::new(ErrorKind::Other, "driver", format!("column {column}: {cause}"))
+    };
+    let (Some(found), Some(value)) = (row.description().get(column), row.value(column)) else {
+        return Err(place(&"there is none"));
+    };
+    if !T::accepts(&found.ty) {
+        return Err(place(&format_args!("it is of type {}", found.ty)));
+    }
+    T::from_sql_nullable(&found.ty, value).map_err(|error| place(&error))
 }
 
 #[cfg(test)]
