@@ -1,18 +1,15 @@
 """What every test on a cluster gets: the cluster, the CRD or the operator, its own namespace."""
 
-import re
-import time
 from collections.abc import Iterator
 
 import pytest
 from access import cluster
 from access.kubectl import Kubectl, wait
+from access.namespaces import new_namespace
 from access.operator import Helm
 from access.paths import CHART
 
 CRD = CHART / "files" / "dbbench.io_dbbenchmarks.yaml"
-PODS_GONE_SECONDS = 180
-_session = f"{int(time.time()) % 100000:05d}"
 
 
 @pytest.fixture(scope="session")
@@ -45,42 +42,16 @@ def operator(kubectl: Kubectl) -> Iterator[Helm]:
     helm.uninstall()
 
 
-def namespace_name(label: str) -> str:
-    """A namespace's name for a test module or function, new in each session."""
-    text = re.sub(r"[^a-z0-9]+", "-", label.lower().removeprefix("test_")).strip("-")
-    return f"{text[:40].rstrip('-')}-{_session}"
-
-
 @pytest.fixture
 def namespace(kubectl: Kubectl, request: pytest.FixtureRequest) -> Iterator[Kubectl]:
     """A namespace for one test, deleted afterwards."""
-    yield from new_namespace(kubectl, request.node.name)
+    with new_namespace(kubectl, request.node.name) as inside:
+        yield inside
 
 
 @pytest.fixture(scope="module")
 def module_namespace(kubectl: Kubectl, request: pytest.FixtureRequest) -> Iterator[Kubectl]:
     """A namespace for all tests of one module."""
-    yield from new_namespace(kubectl, request.node.name.rsplit("/", 1)[-1].removesuffix(".py"))
-
-
-def new_namespace(kubectl: Kubectl, label: str) -> Iterator[Kubectl]:
-    """Enforces Pod Security `baseline`: the job that writes a guest's disk needs no more."""
-    name = namespace_name(label)
-    kubectl.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {
-                "name": name,
-                "labels": {
-                    "pod-security.kubernetes.io/enforce": "baseline",
-                    "pod-security.kubernetes.io/warn": "restricted",
-                },
-            },
-        }
-    )
-    yield kubectl.within(name)
-    inside = kubectl.within(name)
-    kubectl("delete", "namespace", name, "--wait=false")
-    # The next test needs the CPUs of what still runs here.
-    wait(f"pods of {name} are gone", lambda: not inside.list("pods"), limit=PODS_GONE_SECONDS)
+    label = request.node.name.rsplit("/", 1)[-1].removesuffix(".py")
+    with new_namespace(kubectl, label) as inside:
+        yield inside
