@@ -10,7 +10,7 @@ const KTHREADD: u32 = 2;
 /// Sums over the database's processes: all but the agent and, in a guest, the kernel's own threads.
 ///
 /// Times and faults include those of processes that have ended and were waited for. Context switches and
-/// run queue time are only known of processes that still live.
+/// run queue time are only known of threads that still live.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessCounters {
@@ -20,7 +20,7 @@ pub struct ProcessCounters {
     pub major_faults: u64,
     pub voluntary_context_switches: u64,
     pub involuntary_context_switches: u64,
-    /// Time in which a process could run and had no CPU.
+    /// Time in which a thread could run and had no CPU.
     pub run_queue_seconds: f64,
     /// Processes alive.
     pub count: u64,
@@ -82,18 +82,21 @@ pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
         total.minor_faults += stat.minor_faults;
         total.major_faults += stat.major_faults;
         total.count += 1;
-        for line in read(&directory, "status").unwrap_or_default().lines() {
-            let value = || line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
-            if line.starts_with("voluntary_ctxt_switches:") {
-                total.voluntary_context_switches += value().unwrap_or(0);
-            } else if line.starts_with("nonvoluntary_ctxt_switches:") {
-                total.involuntary_context_switches += value().unwrap_or(0);
+        // Unlike times and faults, the kernel does not sum these over the threads of a process.
+        for (_, thread) in processes(&directory.join("task")) {
+            for line in read(&thread, "status").unwrap_or_default().lines() {
+                let value = || line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
+                if line.starts_with("voluntary_ctxt_switches:") {
+                    total.voluntary_context_switches += value().unwrap_or(0);
+                } else if line.starts_with("nonvoluntary_ctxt_switches:") {
+                    total.involuntary_context_switches += value().unwrap_or(0);
+                }
             }
+            // Time on a CPU, time waiting for one (both nanoseconds), number of time slices.
+            let waited = read(&thread, "schedstat").unwrap_or_default();
+            let waited = waited.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
+            total.run_queue_seconds += waited.unwrap_or(0) as f64 / 1e9;
         }
-        // Time on a CPU, time waiting for one (both nanoseconds), number of time slices.
-        let waited = read(&directory, "schedstat").unwrap_or_default();
-        let waited = waited.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok());
-        total.run_queue_seconds += waited.unwrap_or(0) as f64 / 1e9;
     }
     total.user_seconds = user as f64 / ticks;
     total.system_seconds = system as f64 / ticks;
@@ -112,6 +115,7 @@ pub fn running(proc: &Path, executable: &str) -> Option<PathBuf> {
     found.into_iter().next().map(|(_, directory)| directory)
 }
 
+/// Processes below /proc, and threads below /proc/PID/task: number and directory.
 fn processes(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     std::fs::read_dir(proc).into_iter().flatten().flatten().filter_map(|entry| {
         let process = entry.file_name().to_str()?.parse().ok()?;
@@ -132,12 +136,13 @@ mod tests {
         let directory = proc.join(id.to_string());
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("stat"), format!("{id} {stat}")).unwrap();
-        std::fs::write(
-            directory.join("status"),
-            "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n",
-        )
-        .unwrap();
-        std::fs::write(directory.join("schedstat"), "900 2000000000 4\n").unwrap();
+        for thread in [id, id + 1000] {
+            let thread = directory.join(format!("task/{thread}"));
+            std::fs::create_dir_all(&thread).unwrap();
+            let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n";
+            std::fs::write(thread.join("status"), status).unwrap();
+            std::fs::write(thread.join("schedstat"), "900 2000000000 4\n").unwrap();
+        }
         std::os::unix::fs::symlink(format!("/usr/bin/program{id}"), directory.join("exe")).unwrap();
     }
 
@@ -159,8 +164,14 @@ mod tests {
         assert_eq!(total.user_seconds, 4.3);
         assert_eq!(total.system_seconds, 4.4);
         assert_eq!((total.minor_faults, total.major_faults), (155, 32));
-        assert_eq!((total.voluntary_context_switches, total.involuntary_context_switches), (7, 3));
-        assert_eq!(total.run_queue_seconds, 2.0);
+    }
+
+    #[test]
+    fn switches_and_waits_are_summed_over_all_threads() {
+        let proc = proc_with_three_processes();
+        let total = sum(proc.path(), 1);
+        assert_eq!((total.voluntary_context_switches, total.involuntary_context_switches), (14, 6));
+        assert_eq!(total.run_queue_seconds, 4.0);
     }
 
     #[test]

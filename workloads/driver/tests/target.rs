@@ -51,6 +51,20 @@ fn facts_and_counters_stand_in_the_document_word_for_word() {
 }
 
 #[test]
+fn the_view_from_outside_the_guest_stands_beside_the_inner_one() {
+    let database = Database::new();
+    database.measured("tatp load --subscribers 100 --progress none");
+    let ((inner, _), (outer, asked)) = (agent(), agent());
+    let line = "tatp run --warmup 1s --duration 1s --progress none";
+    let run = database.measured(&format!("{line} --agent {inner} --host-agent {outer}"));
+    assert_eq!(*asked.lock().unwrap(), ["/v1/facts", "/v1/counters", "/v1/counters"]);
+    let host = &run["target"]["host"];
+    assert_eq!(host["facts"]["kernel"], "6.1");
+    assert_eq!((&host["before"]["uptimeSeconds"], &host["after"]["uptimeSeconds"]), (&2.into(), &3.into()));
+    database.driver(&format!("{line} --host-agent {outer}")).failed(2, "InvalidArguments", "--agent");
+}
+
+#[test]
 fn an_agent_that_was_asked_for_and_is_not_there_ends_the_run_with_code_3() {
     let database = Database::new();
     database.measured("tatp load --subscribers 100 --progress none");

@@ -37,6 +37,8 @@ pub struct LauncherConfig {
     #[serde(default)]
     pub isos: Vec<Iso>,
     pub network: Network,
+    /// Address on which the counters of this container, which are QEMU's, are answered.
+    pub listen: Option<String>,
     /// Directory for what lives only as long as the machine; holds secrets, so it should be memory.
     pub scratch: PathBuf,
     /// Seconds between the first press of the power button and the end of QEMU.
@@ -218,7 +220,7 @@ pub(super) const EXAMPLE: &str = r#"{"version":1,"cpus":2,"memoryMiB":1024,"mach
  "kernel":"/dbbench/kernel/vmlinuz","initrd":"/dbbench/kernel/initrd","cmdline":"console=ttyS0 quiet net.ifnames=0 panic=-1",
  "disks":[{"serial":"root","file":"/dbbench/root/disk.img"},{"serial":"data","file":"/dbbench/data/disk.img","sizeBytes":2147483648}],
  "isos":[{"serial":"config","directory":"/dbbench/config"},{"serial":"secret","directory":"/dbbench/secret"}],
- "network":{"user":{"forward":[5432,9590]}},"scratch":"/run/dbbench","powerdownGraceSeconds":60}"#;
+ "network":{"user":{"forward":[5432,9590]}},"listen":"0.0.0.0:9591","scratch":"/run/dbbench","powerdownGraceSeconds":60}"#;
 
 #[cfg(test)]
 mod tests {
@@ -229,6 +231,7 @@ mod tests {
         let config = LauncherConfig::parse(EXAMPLE).unwrap();
         assert_eq!(config.disks[1].size_bytes, Some(2 << 30));
         assert_eq!(config.network.user.forward, [5432, 9590]);
+        assert_eq!(config.listen.as_deref(), Some("0.0.0.0:9591"));
         assert_eq!(config.iso_file("config"), Path::new("/run/dbbench/config.iso"));
     }
 

@@ -19,6 +19,9 @@ use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 
 use crate::cli::failed;
+use crate::config::AgentConfig;
+use crate::http;
+use crate::scope::Scope;
 use crate::supervisor::{supervise_with, Signals, Step};
 use config::LauncherConfig;
 
@@ -59,6 +62,9 @@ fn launch(config: &LauncherConfig) -> Result<(), String> {
         config.cpus,
         config.memory_mib
     );
+    if let Some(listen) = &config.listen {
+        http::start(Scope::Container, &AgentConfig { listen: listen.clone(), ..AgentConfig::default() })?;
+    }
     let last_words = Arc::new(Mutex::new(None));
     let (machine, console) = start(&arguments, last_words.clone())?;
     let outcome = watch(&signals, machine, &socket, config.powerdown_grace_seconds)?;

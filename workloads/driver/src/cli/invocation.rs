@@ -10,7 +10,7 @@ use crate::engine::postgres::Postgres;
 use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
 use crate::failure::Failure;
 use crate::report::{Document, Progress};
-use crate::target::Agent;
+use crate::target::Agents;
 
 /// Pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -21,7 +21,7 @@ pub struct Invocation<E> {
     pub workload: &'static str,
     pub schema: String,
     pub seed: u64,
-    pub agent: Option<Agent>,
+    pub agents: Agents,
     pub progress: Progress,
     /// How long to wait for a database that is not up yet.
     pub patience: Duration,
@@ -68,7 +68,7 @@ impl<E: Engine> Invocation<E> {
             workload: task.workload(),
             schema,
             seed: common.reporting.seed,
-            agent: common.reporting.agent()?,
+            agents: common.reporting.agents()?,
             progress: Progress::new(common.reporting.progress),
             patience: common.reporting.connect_timeout,
             common: common.clone(),

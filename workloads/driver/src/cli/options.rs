@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::measure::{Arrivals, Spacing};
 use crate::report::progress::Mode;
 use crate::report::Document;
-use crate::target::Agent;
+use crate::target::{Agent, Agents};
 
 /// Options of every command that measures: what goes into the process besides its own options, and what comes out.
 #[derive(Debug, Clone, Args)]
@@ -18,6 +18,10 @@ pub struct Reporting {
     /// Agent whose counters stand in the result: http://host:9590
     #[arg(long, value_name = "URL")]
     pub agent: Option<String>,
+
+    /// Agent on the outside of a virtual machine, beside its hypervisor: http://host:9591
+    #[arg(long, value_name = "URL", requires = "agent")]
+    pub host_agent: Option<String>,
 
     /// How long to wait for a database or an agent that is not up yet
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
@@ -122,9 +126,11 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Reporting {
-    /// The agent that was asked for.
-    pub fn agent(&self) -> Result<Option<Agent>, Failure> {
-        self.agent.as_deref().map(Agent::new).transpose()
+    /// The agents that were asked for.
+    pub fn agents(&self) -> Result<Agents, Failure> {
+        let read =
+            |url: &Option<String>, option| url.as_deref().map(|url| Agent::new(option, url)).transpose();
+        Ok(Agents { target: read(&self.agent, "--agent")?, host: read(&self.host_agent, "--host-agent")? })
     }
 
     /// A document without measurements yet, of a command that talks to no database. `parameters` are the
@@ -137,6 +143,7 @@ impl Reporting {
     ) -> Document {
         let mut all = Map::new();
         all.insert("agent".into(), self.agent.clone().into());
+        all.insert("hostAgent".into(), self.host_agent.clone().into());
         all.insert("connectTimeoutSeconds".into(), self.connect_timeout.as_secs_f64().into());
         all.extend(parameters);
         Document::new(workload, command, all, self.seed)

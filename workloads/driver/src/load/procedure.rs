@@ -26,7 +26,7 @@ pub async fn load<E: Engine, D: Dataset>(
 ) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
     session.limit_statements(None).await?;
-    let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
+    let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let mut document = invocation.document("load", parameters, session.server().await?);
     session
         .lock_schema(&invocation.schema, invocation.patience)

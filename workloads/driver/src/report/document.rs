@@ -126,6 +126,17 @@ pub struct Target {
     pub before: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
+    /// The same from outside the virtual machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+}
+
+/// What the agent beside the hypervisor returned, word for word.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Host {
+    pub facts: Value,
+    pub before: Value,
+    pub after: Value,
 }
 
 impl Document {

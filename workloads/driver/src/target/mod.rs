@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 use crate::failure::{Exit, Failure};
-use crate::report::Target;
+use crate::report::{Host, Target};
 
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 const BODY_LIMIT: usize = 4 << 20;
@@ -23,9 +23,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Reads `http://host:port`. There is no TLS and no path.
-    pub fn new(url: &str) -> Result<Self, Failure> {
-        let wrong = |why: &str| Failure::arguments(format!("--agent {why} (expected http://host:9590)"));
+    /// Reads the `http://host:port` that an option gave. There is no TLS and no path.
+    pub fn new(option: &str, url: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| Failure::arguments(format!("{option} {why} (expected http://host:port)"));
         let uri: Uri = url.parse().map_err(|_| wrong("is not a URL"))?;
         if uri.scheme_str() != Some("http") {
             return Err(wrong("must begin with http://"));
@@ -93,33 +93,52 @@ impl Agent {
     }
 }
 
-/// Looks at the target before and after the measured window, where an agent was named.
+/// The agents of one target.
+#[derive(Debug, Clone, Default)]
+pub struct Agents {
+    /// Beside the database: in its container, or in the guest.
+    pub target: Option<Agent>,
+    /// Beside the hypervisor: what the guest costs the host.
+    pub host: Option<Agent>,
+}
+
+/// Looks at the target before and after the measured window, where agents were named.
 pub struct Observer {
-    agent: Option<Agent>,
+    agents: Agents,
     target: Target,
 }
 
 impl Observer {
-    /// Reads the facts; waits up to `patience` for the agent.
-    pub async fn new(agent: Option<Agent>, patience: Duration) -> Result<Self, Failure> {
+    /// Reads the facts; waits up to `patience` for the agents.
+    pub async fn new(agents: Agents, patience: Duration) -> Result<Self, Failure> {
         let mut target = Target::default();
-        if let Some(agent) = &agent {
+        if let Some(agent) = &agents.target {
             target.facts = Some(agent.facts(patience).await?);
         }
-        Ok(Observer { agent, target })
+        if let Some(agent) = &agents.host {
+            let facts = agent.facts(patience).await?;
+            target.host = Some(Host { facts, ..Host::default() });
+        }
+        Ok(Observer { agents, target })
     }
 
     /// To be called right before the measured window.
     pub async fn before(&mut self) -> Result<(), Failure> {
-        if let Some(agent) = &self.agent {
+        if let Some(agent) = &self.agents.target {
             self.target.before = Some(agent.counters().await?);
+        }
+        if let (Some(agent), Some(host)) = (&self.agents.host, &mut self.target.host) {
+            host.before = agent.counters().await?;
         }
         Ok(())
     }
 
     /// To be called right after the measured window.
     pub async fn after(&mut self) -> Result<(), Failure> {
-        if let Some(agent) = &self.agent {
+        if let (Some(agent), Some(host)) = (&self.agents.host, &mut self.target.host) {
+            host.after = agent.counters().await?;
+        }
+        if let Some(agent) = &self.agents.target {
             self.target.after = Some(agent.counters().await?);
         }
         Ok(())
@@ -136,12 +155,12 @@ mod tests {
 
     #[test]
     fn the_url_of_an_agent_is_plain_http_without_a_path() {
-        let agent = Agent::new("http://db.example:9591").unwrap();
+        let agent = Agent::new("--agent", "http://db.example:9591").unwrap();
         assert_eq!((agent.host.as_str(), agent.port), ("db.example", 9591));
-        assert_eq!(Agent::new("http://db.example/").unwrap().port, 9590);
-        assert_eq!(Agent::new("http://[::1]:9590").unwrap().host, "::1");
+        assert_eq!(Agent::new("--agent", "http://db.example/").unwrap().port, 9590);
+        assert_eq!(Agent::new("--agent", "http://[::1]:9590").unwrap().host, "::1");
         for wrong in ["https://h:1", "h:9590", "http://h/v1", "http://u:p@h", "not a url", ""] {
-            assert!(Agent::new(wrong).unwrap_err().message.contains("--agent"), "{wrong}");
+            assert!(Agent::new("--agent", wrong).unwrap_err().message.contains("--agent"), "{wrong}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub async fn measure<E: Engine, W: Workload>(
     counted: fn(&Counts) -> u64,
     document: &mut Document,
 ) -> Result<(), Failure> {
-    let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
+    let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let plan = Plan {
         clients: options.clients.into(),
         warmup: options.warmup,

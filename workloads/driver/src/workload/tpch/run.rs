@@ -58,7 +58,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         session.server().await?,
     );
     document.data = Some(meta.record.data);
-    let mut observer = Observer::new(invocation.agent.clone(), invocation.patience).await?;
+    let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let mut queries: Vec<Query> = command
         .queries
         .0
