@@ -14,7 +14,7 @@ from access.namespaces import new_namespace
 from access.operator import Helm
 
 # The stated timeouts, and what the test allows on top for everything before and after them.
-TIMEOUTS = {"ready": "45s", "load": "60s", "trial": "60s", "disk": "60s"}
+TIMEOUTS = {"ready": "25s", "load": "60s", "trial": "60s", "disk": "60s"}
 SLACK_SECONDS = 150
 PODS = [{"name": "pod", "pod": {}}, {"name": "other", "pod": {}}]
 MACHINES = [

@@ -1,10 +1,10 @@
 """Everything that a target consists of, whichever way it runs. No I/O."""
 
-from dbbench.api.machine import Runtime, VirtualMachineTarget
+from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.target import PodTarget, Target
 from dbbench.targets import config, volumes
 from dbbench.targets.config import secret
-from dbbench.targets.context import Context, Manifest, TargetRuntime
+from dbbench.targets.context import Context, Manifest, TargetRuntime, runtime_of
 from dbbench.targets.disk_job import disk_job
 from dbbench.targets.kubevirt import kubevirt_instance
 from dbbench.targets.pod import pod_instance
@@ -12,19 +12,6 @@ from dbbench.targets.qemu import qemu_instance
 from dbbench.targets.service import service
 
 __all__ = ["foundation", "instance", "preparation", "runtime_of", "secret"]
-
-
-def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
-    """How the target runs. Auto is KubeVirt where its API is served."""
-    if target.virtual_machine is None:
-        return TargetRuntime.POD
-    match target.virtual_machine.runtime:
-        case Runtime.KUBEVIRT:
-            return TargetRuntime.KUBEVIRT
-        case Runtime.QEMU:
-            return TargetRuntime.QEMU
-        case Runtime.AUTO:
-            return TargetRuntime.KUBEVIRT if ctx.kubevirt else TargetRuntime.QEMU
 
 
 def foundation(ctx: Context, target: Target) -> list[Manifest]:

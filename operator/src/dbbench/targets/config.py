@@ -18,7 +18,7 @@ from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.placement import memory_mib
-from dbbench.targets.service import AGENT_PORT
+from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT
 from dbbench.targets.volumes import guest_disk_bytes
 
 AGENT_FILE = "agent.json"
@@ -100,6 +100,7 @@ def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, 
             {"serial": "secret", "directory": SECRET},
         ],
         "network": {"user": {"forward": [ctx.engine.port, AGENT_PORT]}},
+        "listen": f"0.0.0.0:{HOST_AGENT_PORT}",
         "scratch": SCRATCH,
         "powerdownGraceSeconds": POWERDOWN_SECONDS,
     }

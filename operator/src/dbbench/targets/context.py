@@ -5,7 +5,9 @@ from enum import StrEnum
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.machine import Runtime
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.target import Target
 from dbbench.engines import Engine, engine_of
 
 Manifest = dict[str, Any]
@@ -48,3 +50,16 @@ class Context:
     @property
     def engine(self) -> Engine:
         return engine_of(self.spec.database)
+
+
+def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
+    """How the target runs. Auto is KubeVirt where its API is served."""
+    if target.virtual_machine is None:
+        return TargetRuntime.POD
+    match target.virtual_machine.runtime:
+        case Runtime.KUBEVIRT:
+            return TargetRuntime.KUBEVIRT
+        case Runtime.QEMU:
+            return TargetRuntime.QEMU
+        case Runtime.AUTO:
+            return TargetRuntime.KUBEVIRT if ctx.kubevirt else TargetRuntime.QEMU

@@ -7,7 +7,7 @@ from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, plan_seed
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
-from dbbench.targets.service import AGENT_PORT
+from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
 from dbbench.targets.single_run import job
 
 _CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
@@ -107,11 +107,14 @@ def _steady(workload: TpccWorkload | TatpWorkload) -> list[str]:
 def _common(ctx: Context, target: str, workload: str, seed: int) -> list[str]:
     """Options of every command. The result is one line of the log, the progress the others."""
     host = names.service_name(ctx.benchmark, target)
+    agents = ["--agent", f"http://{host}:{AGENT_PORT}"]
+    if has_host_agent(ctx, ctx.spec.target(target)):
+        agents += ["--host-agent", f"http://{host}:{HOST_AGENT_PORT}"]
     return [
         "--url", ctx.engine.driver_url(host),
         "--password-file", PASSWORD_FILE,
         "--schema", workload,
-        "--agent", f"http://{host}:{AGENT_PORT}",
+        *agents,
         "--seed", str(seed),
         "--connect-timeout", "60s",
         "--progress", "json",

@@ -4,6 +4,7 @@ from dbbench.api.target import Target
 from dbbench.engines.engine import CONFIG, DATA, SECRET
 from dbbench.targets import config, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
+from dbbench.targets.service import HOST_AGENT_PORT, HOST_AGENT_PORT_NAME
 from dbbench.targets.stateful_set import ports, readiness_probe, stateful_set
 
 # Holds the two ISO 9660 disks and QEMU's sockets.
@@ -45,7 +46,14 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                 "args": [
                     "agent", "launch", "--config", f"{config.LAUNCHER}/{config.LAUNCHER_FILE}",
                 ],
-                "ports": ports(ctx),
+                "ports": [
+                    *ports(ctx),
+                    {
+                        "name": HOST_AGENT_PORT_NAME,
+                        "containerPort": HOST_AGENT_PORT,
+                        "protocol": "TCP",
+                    },
+                ],
                 "resources": _resources(ctx),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
