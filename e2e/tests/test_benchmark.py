@@ -134,6 +134,17 @@ def test_the_virtual_machine_is_one_and_the_pod_is_none(
     assert environment["vm"]["hypervisor"] == facts["vm"]["hypervisor"]
 
 
+def test_a_guest_is_also_seen_from_outside(trials: dict[str, dict]) -> None:
+    """By the counters of the container that QEMU runs in."""
+    for trial in trials.values():
+        seen = trial["result"]["target"]
+        assert ("host" in seen) is (trial["target"] == "vm")
+        if host := seen.get("host"):
+            assert host["facts"]["hypervisor"] != seen["facts"]["hypervisor"]
+            used = [host[when]["processes"]["userSeconds"] for when in ("before", "after")]
+            assert used[1] > used[0]
+
+
 def test_emulation_is_said_everywhere(
     measured: Benchmark, trials: dict[str, dict], prometheus: Prometheus
 ) -> None:

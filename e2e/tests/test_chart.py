@@ -131,7 +131,7 @@ def test_with_roles_alone_it_serves_the_named_namespace_and_no_other(
         for place in (namespace, namespace.within(other)):
             place.apply(benchmark("roles", cleanupPolicy="Always"))
         served = Benchmark(namespace, "roles")
-        served.wait_for_step("load:", limit=300)
+        served.wait_for_step("start:", limit=300)
         ignored = Benchmark(namespace.within(other), "roles")
         assert ignored.status["observedGeneration"] == -1
         ignored.delete()
