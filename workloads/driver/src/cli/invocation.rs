@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::Common;
+use crate::engine::mysql::MySql;
 use crate::engine::postgres::Postgres;
 use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
 use crate::failure::Failure;
@@ -55,7 +56,11 @@ pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
             let engine = Postgres::new(&common.url, common.password()?, &schema)?;
             task.perform(&Invocation::new(engine, task, schema)?).await
         }
-        _ => Err(Failure::arguments("--url must begin with postgres://")),
+        Some("mysql") => {
+            let engine = MySql::new(&common.url, common.password()?, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema)?).await
+        }
+        _ => Err(Failure::arguments("--url must begin with postgres:// or mysql://")),
     }
 }
 

@@ -8,6 +8,7 @@ use super::{EngineError, ErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     PostgreSql,
+    MySql,
     Hyper,
 }
 
@@ -24,7 +25,7 @@ impl Dialect {
     /// What engines of this dialect have not.
     pub fn lacks(self) -> &'static [Feature] {
         match self {
-            Dialect::PostgreSql => &[],
+            Dialect::PostgreSql | Dialect::MySql => &[],
             Dialect::Hyper => &[Feature::Keys, Feature::RowLocks],
         }
     }
@@ -45,6 +46,7 @@ impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Dialect::PostgreSql => "PostgreSQL",
+            Dialect::MySql => "MySQL",
             Dialect::Hyper => "Hyper",
         })
     }

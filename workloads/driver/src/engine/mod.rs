@@ -6,6 +6,7 @@
 
 mod dialect;
 mod error;
+pub mod mysql;
 mod pgwire;
 pub mod postgres;
 mod value;
@@ -45,6 +46,11 @@ pub trait Session: Sized {
     type Row: Row;
     type Copy: CopyIn;
 
+    /// Quotes a name for use in SQL.
+    fn quote(name: &str) -> String {
+        quote_identifier(name)
+    }
+
     /// Runs statements that return nothing.
     async fn script(&self, sql: &str) -> Result<(), EngineError>;
 
@@ -82,6 +88,11 @@ pub trait Session: Sized {
     /// Creates the schema unless it exists; returns the names of the tables in it.
     async fn open_schema(&self, schema: &str, create: bool) -> Result<Vec<String>, EngineError>;
 
+    /// Drops a table, if it exists, with everything that depends on it.
+    async fn drop_table(&self, table: &str) -> Result<(), EngineError> {
+        self.script(&format!("DROP TABLE IF EXISTS {} CASCADE", Self::quote(table))).await
+    }
+
     /// Brings visibility information and optimiser statistics of a table up to date.
     async fn settle_table(&self, table: &str) -> Result<(), EngineError>;
 
@@ -115,7 +126,7 @@ pub struct Server {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Quotes a name for use in SQL.
+/// Quotes a name as the standard says.
 pub fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

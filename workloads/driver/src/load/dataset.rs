@@ -1,6 +1,6 @@
 //! Data that can be made in chunks.
 
-use crate::engine::Dialect;
+use super::Key;
 
 /// The data of a workload at one scale. Chunks depend on scale and seed alone, never on how many
 /// connections load them, so that the digest is the same for the same parameters.
@@ -16,16 +16,17 @@ pub trait Dataset: Clone + Send + 'static {
     /// Tables in the order in which their chunks are loaded.
     fn tables(&self) -> &'static [Table];
 
-    /// Statements that create the tables, without keys.
-    fn create_sql(&self, dialect: Dialect) -> &'static str;
+    /// Statements that create the tables, without keys, in SQL that all engines have; the type of a moment is
+    /// `timestamp`, and each statement ends in a line of its own.
+    fn create_sql(&self) -> &'static str;
 
     fn chunks(&self, table: &Table) -> u32;
 
     /// The rows of one chunk.
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows>;
 
-    /// Keys and indexes, to be made one stage after the other.
-    fn stages(&self, dialect: Dialect) -> &'static [Stage];
+    /// Keys and indexes; a table that others refer to comes before them.
+    fn keys(&self) -> &'static [Key];
 
     /// Values that a later run has to know, as JSON.
     fn constants(&self) -> serde_json::Value;
@@ -35,12 +36,6 @@ pub trait Dataset: Clone + Send + 'static {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: &'static str,
-}
-
-/// Statements of a stage run side by side when `parallel`, else in order.
-pub struct Stage {
-    pub parallel: bool,
-    pub statements: &'static [&'static str],
 }
 
 /// Rows of one chunk in the exchange format of [`crate::engine::Session::copy_in`].

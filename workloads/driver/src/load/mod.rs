@@ -2,11 +2,13 @@
 //! statistics, then proof that what arrived is what was generated.
 
 mod dataset;
+mod definition;
 mod digest;
 mod meta;
 mod procedure;
 mod stream;
 
-pub use dataset::{Dataset, Rows, Stage, Table};
+pub use dataset::{Dataset, Rows, Table};
+pub use definition::Key;
 pub use meta::{count_rows, require, Expectation, Meta};
 pub use procedure::load;

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::dataset::{Dataset, Stage};
+use super::dataset::Dataset;
+use super::definition::{self, Stage};
 use super::meta::{self, Meta, Record};
 use super::{digest, stream};
 use crate::cli::Invocation;
@@ -116,7 +117,7 @@ async fn clear<E: Engine, D: Dataset>(
     for table in
         ours.into_iter().chain(present.iter().map(String::as_str).filter(|name| *name == meta::TABLE))
     {
-        session.script(&format!("DROP TABLE IF EXISTS {} CASCADE", quote_identifier(table))).await?;
+        session.drop_table(table).await?;
     }
     Ok(None)
 }
@@ -142,7 +143,7 @@ async fn write<E: Engine, D: Dataset>(
         record: Record::default(),
     };
     meta::begin(session, &header).await?;
-    session.script(dataset.create_sql(dialect)).await?;
+    session.script(&definition::before_rows(dataset.create_sql(), dataset.keys(), dialect)).await?;
 
     let timer = PhaseTimer::start("load");
     let sent = stream::stream(&invocation.engine, dataset, connections, &invocation.progress).await?;
@@ -150,9 +151,10 @@ async fn write<E: Engine, D: Dataset>(
     let loaded = began.elapsed().as_secs_f64();
 
     let timer = PhaseTimer::start("index");
-    let statements = dataset.stages(dialect).iter().map(|stage| stage.statements.len()).sum::<usize>();
+    let stages = definition::after_rows(dataset.keys(), dialect);
+    let statements = stages.iter().map(|stage| stage.statements.len()).sum::<usize>();
     invocation.progress.begin("index", statements as u64, "statements");
-    for stage in dataset.stages(dialect) {
+    for stage in &stages {
         run_stage(invocation, session, stage, connections).await?;
     }
     phases.push(timer.end());
@@ -196,9 +198,10 @@ async fn run_stage<E: Engine>(
 ) -> Result<(), Failure> {
     if stage.parallel {
         let run = async |session: &E::Session, statement: &str| session.script(statement).await;
-        return side_by_side(invocation, stage.statements, connections, run).await;
+        let statements: Vec<&str> = stage.statements.iter().map(String::as_str).collect();
+        return side_by_side(invocation, &statements, connections, run).await;
     }
-    for statement in stage.statements {
+    for statement in &stage.statements {
         session.script(statement).await?;
         invocation.progress.advance(1);
     }

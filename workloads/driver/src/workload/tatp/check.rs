@@ -14,7 +14,7 @@ const CONDITIONS: [Condition; 6] = [
     Condition {
         name: "subscriber numbers",
         rule: "sub_nbr is s_id with leading zeros",
-        violations: "SELECT count(*) FROM subscriber WHERE sub_nbr <> lpad(s_id::text, 15, '0')",
+        violations: "SELECT count(*) FROM subscriber WHERE sub_nbr <> lpad(CAST(s_id AS char(15)), 15, '0')",
     },
     Condition {
         name: "access types",

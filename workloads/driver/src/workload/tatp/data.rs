@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use super::schema;
-use crate::engine::Dialect;
-use crate::load::{Dataset, Rows, Stage, Table};
+use crate::load::{Dataset, Key, Rows, Table};
 use crate::workload::random::Random;
 
 /// Subscribers in one chunk.
@@ -42,7 +41,7 @@ impl Dataset for TatpData {
         &schema::TABLES
     }
 
-    fn create_sql(&self, _: Dialect) -> &'static str {
+    fn create_sql(&self) -> &'static str {
         schema::CREATE
     }
 
@@ -69,8 +68,8 @@ impl Dataset for TatpData {
         })
     }
 
-    fn stages(&self, _: Dialect) -> &'static [Stage] {
-        &schema::STAGES
+    fn keys(&self) -> &'static [Key] {
+        &schema::KEYS
     }
 
     fn constants(&self) -> serde_json::Value {

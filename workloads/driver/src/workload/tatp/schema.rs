@@ -1,6 +1,6 @@
 //! The four tables and their keys.
 
-use crate::load::{Stage, Table};
+use crate::load::{Key, Table};
 
 pub const TABLES: [Table; 4] = [
     Table { name: "subscriber" },
@@ -11,24 +11,13 @@ pub const TABLES: [Table; 4] = [
 
 pub const CREATE: &str = include_str!("schema.sql");
 
-pub const STAGES: [Stage; 2] = [
-    Stage {
-        parallel: true,
-        statements: &[
-            "ALTER TABLE subscriber ADD PRIMARY KEY (s_id)",
-            "ALTER TABLE access_info ADD PRIMARY KEY (s_id, ai_type)",
-            "ALTER TABLE special_facility ADD PRIMARY KEY (s_id, sf_type)",
-            "ALTER TABLE call_forwarding ADD PRIMARY KEY (s_id, sf_type, start_time)",
-            "CREATE UNIQUE INDEX subscriber_number ON subscriber (sub_nbr)",
-        ],
-    },
-    // In order: each one locks two tables.
-    Stage {
-        parallel: false,
-        statements: &[
-            "ALTER TABLE access_info ADD FOREIGN KEY (s_id) REFERENCES subscriber",
-            "ALTER TABLE special_facility ADD FOREIGN KEY (s_id) REFERENCES subscriber",
-            "ALTER TABLE call_forwarding ADD FOREIGN KEY (s_id, sf_type) REFERENCES special_facility",
-        ],
-    },
+pub const KEYS: [Key; 8] = [
+    Key::primary("subscriber", "s_id"),
+    Key::primary("access_info", "s_id, ai_type"),
+    Key::primary("special_facility", "s_id, sf_type"),
+    Key::primary("call_forwarding", "s_id, sf_type, start_time"),
+    Key::unique("subscriber_number", "subscriber", "sub_nbr"),
+    Key::foreign("access_info", "s_id", "subscriber", "s_id"),
+    Key::foreign("special_facility", "s_id", "subscriber", "s_id"),
+    Key::foreign("call_forwarding", "s_id, sf_type", "special_facility", "s_id, sf_type"),
 ];

@@ -15,7 +15,7 @@ const CONDITIONS: [Condition; 12] = [
         name: "3.3.2.1",
         rule: "W_YTD = sum(D_YTD)",
         violations: "SELECT count(*) FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS ytd FROM district \
-                     GROUP BY d_w_id) AS d ON d_w_id = w_id WHERE w_ytd IS DISTINCT FROM ytd",
+                     GROUP BY d_w_id) AS d ON d_w_id = w_id WHERE ytd IS NULL OR w_ytd <> ytd",
     },
     Condition {
         name: "3.3.2.2",
@@ -23,9 +23,9 @@ const CONDITIONS: [Condition; 12] = [
         violations: "SELECT count(*) FROM district \
                      LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS newest FROM orders GROUP BY 1, 2) AS o \
                      ON o_w_id = d_w_id AND o_d_id = d_id \
-                     LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS open FROM new_order GROUP BY 1, 2) AS n \
+                     LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS newest_open FROM new_order GROUP BY 1, 2) AS n \
                      ON no_w_id = d_w_id AND no_d_id = d_id \
-                     WHERE newest IS DISTINCT FROM d_next_o_id - 1 OR coalesce(open, newest) <> newest",
+                     WHERE newest IS NULL OR newest <> d_next_o_id - 1 OR newest_open <> newest",
     },
     Condition {
         name: "3.3.2.3",
@@ -36,24 +36,26 @@ const CONDITIONS: [Condition; 12] = [
     Condition {
         name: "3.3.2.4",
         rule: "sum(O_OL_CNT) = number of rows in ORDER-LINE of the district",
-        violations: "SELECT count(*) FROM (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS lines FROM orders GROUP BY 1, 2) \
-                     AS o FULL JOIN (SELECT ol_w_id, ol_d_id, count(*) AS found FROM order_line GROUP BY 1, 2) AS l \
-                     ON ol_w_id = o_w_id AND ol_d_id = o_d_id WHERE lines IS DISTINCT FROM found",
+        violations: "SELECT count(*) FROM (SELECT w, d FROM (SELECT o_w_id AS w, o_d_id AS d, o_ol_cnt AS surplus \
+                     FROM orders UNION ALL SELECT ol_w_id, ol_d_id, -1 FROM order_line) AS counted \
+                     GROUP BY w, d HAVING sum(surplus) <> 0) AS wrong",
     },
     Condition {
         name: "3.3.2.5",
         rule: "O_CARRIER_ID is null if and only if the order is in NEW-ORDER",
-        violations: "SELECT count(*) FROM orders FULL JOIN new_order \
+        violations: "SELECT (SELECT count(*) FROM orders LEFT JOIN new_order \
                      ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id \
-                     WHERE o_id IS NULL OR (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)",
+                     WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)) + (SELECT count(*) FROM new_order \
+                     LEFT JOIN orders ON o_w_id = no_w_id AND o_d_id = no_d_id AND o_id = no_o_id WHERE o_id IS NULL)",
     },
     Condition {
         name: "3.3.2.6",
         rule: "O_OL_CNT = number of rows in ORDER-LINE of the order",
-        violations: "SELECT count(*) FROM orders FULL JOIN \
+        violations: "SELECT (SELECT count(*) FROM orders LEFT JOIN \
                      (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS found FROM order_line GROUP BY 1, 2, 3) AS l \
                      ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
-                     WHERE o_ol_cnt IS DISTINCT FROM found",
+                     WHERE found IS NULL OR o_ol_cnt <> found) + (SELECT count(*) FROM order_line WHERE NOT EXISTS \
+                     (SELECT 1 FROM orders WHERE o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id))",
     },
     Condition {
         name: "3.3.2.7",
@@ -66,14 +68,14 @@ const CONDITIONS: [Condition; 12] = [
         name: "3.3.2.8",
         rule: "W_YTD = sum(H_AMOUNT)",
         violations: "SELECT count(*) FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS paid FROM history \
-                     GROUP BY 1) AS h ON h_w_id = w_id WHERE w_ytd IS DISTINCT FROM paid",
+                     GROUP BY 1) AS h ON h_w_id = w_id WHERE paid IS NULL OR w_ytd <> paid",
     },
     Condition {
         name: "3.3.2.9",
         rule: "D_YTD = sum(H_AMOUNT)",
         violations: "SELECT count(*) FROM district LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS paid \
                      FROM history GROUP BY 1, 2) AS h ON h_w_id = d_w_id AND h_d_id = d_id \
-                     WHERE d_ytd IS DISTINCT FROM paid",
+                     WHERE paid IS NULL OR d_ytd <> paid",
     },
     Condition {
         name: "3.3.2.10",
@@ -93,11 +95,11 @@ const CONDITIONS: [Condition; 12] = [
         violations: "SELECT count(*) FROM district \
                      LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS placed FROM orders GROUP BY 1, 2) AS o \
                      ON o_w_id = d_w_id AND o_d_id = d_id \
-                     LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS open FROM new_order GROUP BY 1, 2) AS n \
+                     LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS waiting FROM new_order GROUP BY 1, 2) AS n \
                      ON no_w_id = d_w_id AND no_d_id = d_id \
                      LEFT JOIN (SELECT c_w_id, c_d_id, sum(c_delivery_cnt) AS delivered FROM customer GROUP BY 1, 2) \
                      AS c ON c_w_id = d_w_id AND c_d_id = d_id \
-                     WHERE placed - coalesce(open, 0) IS DISTINCT FROM 2100 + delivered",
+                     WHERE placed IS NULL OR placed - coalesce(waiting, 0) <> 2100 + delivered",
     },
     Condition {
         name: "3.3.2.12",

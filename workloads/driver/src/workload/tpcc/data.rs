@@ -7,8 +7,7 @@ use std::io::Write;
 use super::constants::c_last_of_load;
 use super::names::last_name;
 use super::schema::{self, CUSTOMERS, DISTRICTS, FIRST_OPEN_ORDER, ITEMS, ORDERS};
-use crate::engine::Dialect;
-use crate::load::{Dataset, Rows, Stage, Table};
+use crate::load::{Dataset, Key, Rows, Table};
 use crate::workload::random::Random;
 
 const MOMENT: &str = "2020-01-01 00:00:00";
@@ -43,7 +42,7 @@ impl Dataset for TpccData {
         &schema::TABLES
     }
 
-    fn create_sql(&self, _: Dialect) -> &'static str {
+    fn create_sql(&self) -> &'static str {
         schema::CREATE
     }
 
@@ -90,8 +89,8 @@ impl Dataset for TpccData {
         })
     }
 
-    fn stages(&self, _: Dialect) -> &'static [Stage] {
-        &schema::STAGES
+    fn keys(&self) -> &'static [Key] {
+        &schema::KEYS
     }
 
     fn constants(&self) -> serde_json::Value {

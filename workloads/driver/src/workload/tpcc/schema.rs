@@ -1,7 +1,7 @@
 //! The nine tables (clause 1.3), their primary keys, and the two indexes that lookups by name and by
 //! customer need. Foreign keys are not enforced, which clause 1.4 leaves open.
 
-use crate::load::{Stage, Table};
+use crate::load::{Key, Table};
 
 pub const DISTRICTS: i32 = 10;
 pub const CUSTOMERS: i32 = 3000;
@@ -24,18 +24,15 @@ pub const TABLES: [Table; 9] = [
 
 pub const CREATE: &str = include_str!("schema.sql");
 
-pub const STAGES: [Stage; 1] = [Stage {
-    parallel: true,
-    statements: &[
-        "ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id)",
-        "ALTER TABLE order_line ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)",
-        "ALTER TABLE customer ADD PRIMARY KEY (c_w_id, c_d_id, c_id)",
-        "ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id)",
-        "ALTER TABLE item ADD PRIMARY KEY (i_id)",
-        "ALTER TABLE new_order ADD PRIMARY KEY (no_w_id, no_d_id, no_o_id)",
-        "ALTER TABLE district ADD PRIMARY KEY (d_w_id, d_id)",
-        "ALTER TABLE warehouse ADD PRIMARY KEY (w_id)",
-        "CREATE INDEX customer_name ON customer (c_w_id, c_d_id, c_last, c_first)",
-        "CREATE INDEX orders_customer ON orders (o_w_id, o_d_id, o_c_id, o_id)",
-    ],
-}];
+pub const KEYS: [Key; 10] = [
+    Key::primary("stock", "s_w_id, s_i_id"),
+    Key::primary("order_line", "ol_w_id, ol_d_id, ol_o_id, ol_number"),
+    Key::primary("customer", "c_w_id, c_d_id, c_id"),
+    Key::primary("orders", "o_w_id, o_d_id, o_id"),
+    Key::primary("item", "i_id"),
+    Key::primary("new_order", "no_w_id, no_d_id, no_o_id"),
+    Key::primary("district", "d_w_id, d_id"),
+    Key::primary("warehouse", "w_id"),
+    Key::index("customer_name", "customer", "c_w_id, c_d_id, c_last, c_first"),
+    Key::index("orders_customer", "orders", "o_w_id, o_d_id, o_c_id, o_id"),
+];

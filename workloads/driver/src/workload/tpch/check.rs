@@ -20,7 +20,7 @@ const CONDITIONS: [Condition; 10] = [
         name: "4.2.3 p_retailprice",
         rule: "the price follows from the part key",
         violations: "SELECT count(*) FROM part WHERE p_retailprice * 100 \
-                     <> 90000 + (p_partkey / 10) % 20001 + 100 * (p_partkey % 1000)",
+                     <> 90000 + ((p_partkey - p_partkey % 10) / 10) % 20001 + 100 * (p_partkey % 1000)",
     },
     Condition {
         name: "4.2.3 partsupp",
@@ -73,10 +73,10 @@ const CONDITIONS: [Condition; 10] = [
         name: "4.2.3 dates",
         rule: "dates lie in 1992 to 1998, in the order of clause 4.2.3",
         violations: "SELECT count(*) FROM orders JOIN lineitem ON l_orderkey = o_orderkey \
-                     WHERE o_orderdate NOT BETWEEN date '1992-01-01' AND date '1998-12-31' - 151 \
-                     OR l_shipdate NOT BETWEEN o_orderdate + 1 AND o_orderdate + 121 \
-                     OR l_commitdate NOT BETWEEN o_orderdate + 30 AND o_orderdate + 90 \
-                     OR l_receiptdate NOT BETWEEN l_shipdate + 1 AND l_shipdate + 30",
+                     WHERE o_orderdate NOT BETWEEN date '1992-01-01' AND date '1998-12-31' - interval '151' day \
+                     OR l_shipdate NOT BETWEEN o_orderdate + interval '1' day AND o_orderdate + interval '121' day \
+                     OR l_commitdate NOT BETWEEN o_orderdate + interval '30' day AND o_orderdate + interval '90' day \
+                     OR l_receiptdate NOT BETWEEN l_shipdate + interval '1' day AND l_shipdate + interval '30' day",
     },
 ];
 

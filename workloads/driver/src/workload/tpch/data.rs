@@ -9,8 +9,7 @@ use tpchgen::generators::{
 };
 
 use super::{schema, ScaleFactor};
-use crate::engine::Dialect;
-use crate::load::{Dataset, Rows, Stage, Table};
+use crate::load::{Dataset, Key, Rows, Table};
 
 /// The eight tables at one scale factor.
 #[derive(Debug, Clone)]
@@ -41,7 +40,7 @@ impl Dataset for TpchData {
         &schema::TABLES
     }
 
-    fn create_sql(&self, _: Dialect) -> &'static str {
+    fn create_sql(&self) -> &'static str {
         schema::CREATE
     }
 
@@ -72,8 +71,8 @@ impl Dataset for TpchData {
         }
     }
 
-    fn stages(&self, _: Dialect) -> &'static [Stage] {
-        &schema::STAGES
+    fn keys(&self) -> &'static [Key] {
+        &schema::KEYS
     }
 
     fn constants(&self) -> serde_json::Value {

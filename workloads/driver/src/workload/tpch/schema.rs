@@ -1,7 +1,7 @@
 //! Tables (clause 1.4.1), keys (1.4.2) and the indexes that clause 1.5.4 allows: on keys and on single
 //! date columns.
 
-use crate::load::{Stage, Table};
+use crate::load::{Key, Table};
 
 /// Largest first, so that no connection is left alone with a big table at the end.
 pub const TABLES: [Table; 8] = [
@@ -17,46 +17,30 @@ pub const TABLES: [Table; 8] = [
 
 pub const CREATE: &str = include_str!("schema.sql");
 
-pub const STAGES: [Stage; 3] = [
-    Stage {
-        parallel: true,
-        statements: &[
-            "ALTER TABLE lineitem ADD PRIMARY KEY (l_orderkey, l_linenumber)",
-            "ALTER TABLE orders ADD PRIMARY KEY (o_orderkey)",
-            "ALTER TABLE partsupp ADD PRIMARY KEY (ps_partkey, ps_suppkey)",
-            "ALTER TABLE part ADD PRIMARY KEY (p_partkey)",
-            "ALTER TABLE customer ADD PRIMARY KEY (c_custkey)",
-            "ALTER TABLE supplier ADD PRIMARY KEY (s_suppkey)",
-            "ALTER TABLE nation ADD PRIMARY KEY (n_nationkey)",
-            "ALTER TABLE region ADD PRIMARY KEY (r_regionkey)",
-        ],
-    },
-    Stage {
-        parallel: true,
-        statements: &[
-            "CREATE INDEX lineitem_partsupp ON lineitem (l_partkey, l_suppkey)",
-            "CREATE INDEX lineitem_supplier ON lineitem (l_suppkey)",
-            "CREATE INDEX lineitem_shipdate ON lineitem (l_shipdate)",
-            "CREATE INDEX orders_customer ON orders (o_custkey)",
-            "CREATE INDEX orders_orderdate ON orders (o_orderdate)",
-            "CREATE INDEX partsupp_supplier ON partsupp (ps_suppkey)",
-            "CREATE INDEX customer_nation ON customer (c_nationkey)",
-            "CREATE INDEX supplier_nation ON supplier (s_nationkey)",
-            "CREATE INDEX nation_region ON nation (n_regionkey)",
-        ],
-    },
-    // In order: each one locks two tables.
-    Stage {
-        parallel: false,
-        statements: &[
-            "ALTER TABLE nation ADD FOREIGN KEY (n_regionkey) REFERENCES region",
-            "ALTER TABLE supplier ADD FOREIGN KEY (s_nationkey) REFERENCES nation",
-            "ALTER TABLE customer ADD FOREIGN KEY (c_nationkey) REFERENCES nation",
-            "ALTER TABLE partsupp ADD FOREIGN KEY (ps_partkey) REFERENCES part",
-            "ALTER TABLE partsupp ADD FOREIGN KEY (ps_suppkey) REFERENCES supplier",
-            "ALTER TABLE orders ADD FOREIGN KEY (o_custkey) REFERENCES customer",
-            "ALTER TABLE lineitem ADD FOREIGN KEY (l_orderkey) REFERENCES orders",
-            "ALTER TABLE lineitem ADD FOREIGN KEY (l_partkey, l_suppkey) REFERENCES partsupp",
-        ],
-    },
+pub const KEYS: [Key; 25] = [
+    Key::primary("lineitem", "l_orderkey, l_linenumber"),
+    Key::primary("orders", "o_orderkey"),
+    Key::primary("partsupp", "ps_partkey, ps_suppkey"),
+    Key::primary("part", "p_partkey"),
+    Key::primary("customer", "c_custkey"),
+    Key::primary("supplier", "s_suppkey"),
+    Key::primary("nation", "n_nationkey"),
+    Key::primary("region", "r_regionkey"),
+    Key::index("lineitem_partsupp", "lineitem", "l_partkey, l_suppkey"),
+    Key::index("lineitem_supplier", "lineitem", "l_suppkey"),
+    Key::index("lineitem_shipdate", "lineitem", "l_shipdate"),
+    Key::index("orders_customer", "orders", "o_custkey"),
+    Key::index("orders_orderdate", "orders", "o_orderdate"),
+    Key::index("partsupp_supplier", "partsupp", "ps_suppkey"),
+    Key::index("customer_nation", "customer", "c_nationkey"),
+    Key::index("supplier_nation", "supplier", "s_nationkey"),
+    Key::index("nation_region", "nation", "n_regionkey"),
+    Key::foreign("nation", "n_regionkey", "region", "r_regionkey"),
+    Key::foreign("supplier", "s_nationkey", "nation", "n_nationkey"),
+    Key::foreign("customer", "c_nationkey", "nation", "n_nationkey"),
+    Key::foreign("partsupp", "ps_partkey", "part", "p_partkey"),
+    Key::foreign("partsupp", "ps_suppkey", "supplier", "s_suppkey"),
+    Key::foreign("orders", "o_custkey", "customer", "c_custkey"),
+    Key::foreign("lineitem", "l_orderkey", "orders", "o_orderkey"),
+    Key::foreign("lineitem", "l_partkey, l_suppkey", "partsupp", "ps_partkey, ps_suppkey"),
 ];

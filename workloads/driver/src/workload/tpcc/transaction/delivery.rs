@@ -18,9 +18,8 @@ const UPDATE_LINES: &str = "UPDATE order_line SET ol_delivery_d = $1 \
     WHERE ol_w_id = $2 AND ol_d_id = $3 AND ol_o_id = $4";
 const AMOUNT: &str =
     "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3";
-const UPDATE_CUSTOMER: &str =
-    "UPDATE customer SET c_balance = c_balance + $1, c_delivery_cnt = c_delivery_cnt + 1 \
-    WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
+const UPDATE_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance + CAST($1 AS decimal(12, 2)), \
+    c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
 
 pub struct Delivery<S: Session> {
     oldest: S::Statement,

@@ -7,10 +7,13 @@ use super::super::inputs;
 use crate::engine::{EngineError, Row, Session, Value};
 use crate::workload::attempt::Ending;
 
-const UPDATE_WAREHOUSE: &str = "UPDATE warehouse SET w_ytd = w_ytd + $1 WHERE w_id = $2";
+// The casts keep the sums exact where a parameter carries no type of its own.
+const UPDATE_WAREHOUSE: &str =
+    "UPDATE warehouse SET w_ytd = w_ytd + CAST($1 AS decimal(12, 2)) WHERE w_id = $2";
 const WAREHOUSE: &str =
     "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse WHERE w_id = $1";
-const UPDATE_DISTRICT: &str = "UPDATE district SET d_ytd = d_ytd + $1 WHERE d_w_id = $2 AND d_id = $3";
+const UPDATE_DISTRICT: &str =
+    "UPDATE district SET d_ytd = d_ytd + CAST($1 AS decimal(12, 2)) WHERE d_w_id = $2 AND d_id = $3";
 const DISTRICT: &str = "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
     WHERE d_w_id = $1 AND d_id = $2";
 const CUSTOMER: &str =
@@ -19,12 +22,12 @@ const CUSTOMER: &str =
     WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 FOR UPDATE";
 const CREDIT: usize = 10;
 const DATA: usize = 14;
-const UPDATE_CUSTOMER: &str =
-    "UPDATE customer SET c_balance = c_balance - $1, c_ytd_payment = c_ytd_payment + $1, \
-    c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
-const UPDATE_BAD_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - $1, \
-    c_ytd_payment = c_ytd_payment + $1, c_payment_cnt = c_payment_cnt + 1, c_data = $5 \
+const UPDATE_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - CAST($1 AS decimal(12, 2)), \
+    c_ytd_payment = c_ytd_payment + CAST($1 AS decimal(12, 2)), c_payment_cnt = c_payment_cnt + 1 \
     WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
+const UPDATE_BAD_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - CAST($1 AS decimal(12, 2)), \
+    c_ytd_payment = c_ytd_payment + CAST($1 AS decimal(12, 2)), c_payment_cnt = c_payment_cnt + 1, \
+    c_data = $5 WHERE c_w_id = $2 AND c_d_id = $3 AND c_id = $4";
 const INSERT_HISTORY: &str =
     "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, \
     h_data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
