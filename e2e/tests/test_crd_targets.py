@@ -61,6 +61,75 @@ def test_accepted(
     check(server, with_machine(machine, runtime, **resources))
 
 
+def with_storage(storage: dict[str, Any], targets: list[dict[str, Any]] | None = None) -> Manifest:
+    """A benchmark with 768 MiB of memory and this storage."""
+    document = changed("database.storage", storage)
+    if targets is not None:
+        document["spec"]["targets"] = targets
+    return document
+
+
+PODS = [{"name": "pod", "pod": {}}, {"name": "kata", "pod": {"runtimeClassName": "kata"}}]
+
+
+@pytest.mark.parametrize(
+    ("storage", "targets"),
+    [
+        ({"volumeMode": "Block"}, None),
+        ({"volumeMode": "Filesystem", "medium": "Disk"}, PODS),
+        ({"size": "512Mi", "medium": "Memory"}, None),
+        ({"size": "512Mi", "medium": "Memory"}, PODS),
+    ],
+)
+def test_accepted_storage(
+    server: Kubectl, storage: dict[str, Any], targets: list[dict[str, Any]] | None
+) -> None:
+    check(server, with_storage(storage, targets))
+
+
+DIRECT = [PODS[0], {"name": "vm", "virtualMachine": {"dataDisk": {"cache": "none"}}}]
+
+
+@pytest.mark.parametrize(
+    ("storage", "targets", "field", "says"),
+    [
+        ({"volumeMode": "Block"}, PODS, "spec.database.storage.volumeMode", "needs Filesystem"),
+        (
+            {"size": "1Mi", "volumeMode": "Block", "medium": "Memory"},
+            None,
+            "spec.database.storage.volumeMode",
+            "Block needs medium: Disk",
+        ),
+        (
+            {"size": "768Mi", "medium": "Memory"},
+            None,
+            "spec.database.storage.size",
+            "must be less than spec.resources.memory",
+        ),
+        (
+            {"size": "512Mi", "medium": "Memory"},
+            DIRECT,
+            "spec.targets",
+            "there is no data disk with spec.database.storage.medium: Memory",
+        ),
+        ({"medium": "Tape"}, None, "spec.database.storage.medium", 'values: "Disk", "Memory"'),
+        ({"volumeMode": "Raw"}, None, "spec.database.storage.volumeMode", "supported values"),
+    ],
+    ids=str,
+)
+def test_refused_storage(
+    server: Kubectl,
+    storage: dict[str, Any],
+    targets: list[dict[str, Any]] | None,
+    field: str,
+    says: str,
+) -> None:
+    with pytest.raises(CallError) as refused:
+        check(server, with_storage(storage, targets))
+    assert field in refused.value.output
+    assert says in refused.value.output
+
+
 VM = "spec.targets[1].virtualMachine"
 REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     # runtime, options, resources; the field that the message names, and what the message says

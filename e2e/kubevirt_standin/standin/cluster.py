@@ -37,16 +37,15 @@ class Cluster:
         pods: list[Object] = self._api.sanitize_for_serialization(found.items)
         return pods
 
-    async def claim_size(self, namespace: str, name: str) -> str | None:
-        """Requested size of a PersistentVolumeClaim; None when there is no such claim."""
+    async def claim(self, namespace: str, name: str) -> tuple[str, str] | None:
+        """Requested size and volume mode of a PersistentVolumeClaim; None when there is none."""
         try:
             claim = await self._core.read_namespaced_persistent_volume_claim(name, namespace)
         except ApiException as error:
             if error.status == NOT_FOUND:
                 return None
             raise
-        size: str = claim.spec.resources.requests["storage"]
-        return size
+        return claim.spec.resources.requests["storage"], claim.spec.volume_mode
 
     async def create_instance(self, body: Object) -> None:
         await self._custom.create_namespaced_custom_object(

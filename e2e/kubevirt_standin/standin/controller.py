@@ -140,10 +140,15 @@ class Controller:
         namespace = instance["metadata"]["namespace"]
         sizes: dict[str, str] = {}
         for claim in (disk.claim for disk in machine.disks if disk.claim is not None):
-            size = await self.cluster.claim_size(namespace, claim)
-            if size is None:
+            found = await self.cluster.claim(namespace, claim)
+            if found is None:
                 return "FailedPvcNotFound", f"PVC {namespace}/{claim} does not exist"
-            sizes[claim] = size
+            sizes[claim], mode = found
+            if mode != "Filesystem":
+                return (
+                    "FailedCreate",
+                    f"PVC {namespace}/{claim}: the stand-in has no {mode} volumes",
+                )
         body = launcher_pod(instance, machine, self.launcher_image, sizes)
         try:
             await self.cluster.create_pod(body)

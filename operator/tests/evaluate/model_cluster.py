@@ -207,8 +207,13 @@ class ModelCluster:
             self.pods.pop(pod, None)
         elif name not in self.stuck:
             template = manifest["spec"]["template"]["metadata"]
+            before = self.pods.get(pod, {}).get("metadata", {})
             self.pods[pod] = {
-                "metadata": {"name": pod, "labels": template["labels"]},
+                "metadata": {
+                    "name": pod,
+                    "labels": template["labels"],
+                    "creationTimestamp": before.get("creationTimestamp", timestamp(self.now)),
+                },
                 "spec": manifest["spec"]["template"]["spec"],
                 "status": {
                     "phase": "Running",

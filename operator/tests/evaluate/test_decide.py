@@ -43,6 +43,52 @@ def test_targets_take_turns():
     assert cluster.most_targets_at_once == 1
 
 
+def loads_between_starts(cluster: ModelCluster) -> list[list[str]]:
+    """Names of the load jobs of each turn: of the run of jobs with one target."""
+    turns: list[tuple[str, list[str]]] = []
+    for name in cluster.jobs_run:
+        if name.startswith("bench-disk-"):
+            continue
+        target = "vm" if "-vm-" in name else "pod"
+        if not turns or turns[-1][0] != target:
+            turns.append((target, []))
+        if name.startswith("bench-load-"):
+            turns[-1][1].append(name)
+    return [loads for _, loads in turns]
+
+
+def test_data_on_disk_are_loaded_in_a_target_s_first_turn_alone():
+    cluster = ModelCluster(spec(trials={"min": 4}))
+    cluster.run()
+    loads = [name for turn in loads_between_starts(cluster) for name in turn]
+    assert len(loads) == 2 * 2
+
+
+def test_data_in_memory_are_loaded_in_every_turn():
+    database = spec()["database"] | {"storage": {"size": "512Mi", "medium": "Memory"}}
+    cluster = ModelCluster(spec(database=database, trials={"min": 4}))
+    cluster.run()
+    turns = loads_between_starts(cluster)
+    assert len(turns) > 2
+    assert [len(loads) for loads in turns] == [2] * len(turns)
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
+
+
+def test_a_load_into_memory_that_fails_has_its_attempts_anew_in_each_turn():
+    failures = {"bench-load-vm-analytics-1", "bench-load-vm-analytics-2"}
+    failures |= {"bench-load-vm-analytics-4", "bench-load-vm-analytics-5"}
+    database = spec()["database"] | {"storage": {"size": "512Mi", "medium": "Memory"}}
+
+    def fail(job):
+        return "no result" if job["metadata"]["name"] in failures else None
+
+    cluster = ModelCluster(spec(database=database, trials={"min": 4}), fail=fail)
+    cluster.run()
+    assert failures < set(cluster.jobs_run)
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
 def test_emulation_is_flagged_and_slowdowns_are_reported():
     cluster = ModelCluster(spec())
     cluster.run()

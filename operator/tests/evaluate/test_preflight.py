@@ -66,6 +66,15 @@ def test_no_default_storage_class_is_a_problem_only_when_none_is_named():
     assert reasons(ModelCluster(spec(database=database)), storage_classes=plain) == {}
 
 
+def test_pods_with_data_in_memory_need_no_storage_class():
+    database = spec()["database"] | {"storage": {"size": "512Mi", "medium": "Memory"}}
+    pods = [{"name": "pod", "pod": {}}, {"name": "kata", "pod": {"runtimeClassName": "kata"}}]
+    in_memory = ModelCluster(spec(database=database, targets=pods))
+    assert reasons(in_memory, storage_classes=()) == {}
+    guest = ModelCluster(spec(database=database))
+    assert reasons(guest, storage_classes=()).keys() == {"StorageClassNotFound"}
+
+
 def test_kubevirt_that_is_asked_for_must_be_there():
     targets = [
         {"name": "pod", "pod": {}},

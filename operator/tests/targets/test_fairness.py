@@ -42,9 +42,54 @@ def pods(ctx: Context) -> Iterator[tuple[str, Manifest]]:
         yield manifest["metadata"]["name"], manifest["spec"]["template"]["spec"]
 
 
-def test_the_same_files_configure_every_target() -> None:
-    first, *others = [config_of(context(kubevirt=kubevirt), target) for target, kubevirt in WAYS]
+def memory_data(body: dict[str, Any]) -> None:
+    body["spec"]["database"]["storage"] = {"size": "256Mi", "medium": "Memory"}
+
+
+def block_data(body: dict[str, Any]) -> None:
+    body["spec"]["database"]["storage"]["volumeMode"] = "Block"
+
+
+@pytest.mark.parametrize("change", [None, memory_data, block_data])
+def test_the_same_files_configure_every_target(change: Any) -> None:
+    first, *others = [
+        config_of(context(change, kubevirt=kubevirt), target) for target, kubevirt in WAYS
+    ]
     assert all(other == first for other in others)
+
+
+def test_data_in_memory_are_as_large_in_the_pod_as_in_the_guest_and_have_no_volume() -> None:
+    ctx = context(memory_data)
+    pod = instance(ctx, ctx.spec.target("pod"), True)["spec"]["template"]["spec"]
+    data = next(volume for volume in pod["volumes"] if volume["name"] == "data")
+    assert data["emptyDir"] == {"medium": "Memory", "sizeLimit": "256Mi"}
+    assert json.loads(config_of(ctx, "vm")["agent.json"])["dataInMemoryBytes"] == 256 * 2**20
+    claims = [
+        manifest["metadata"]["name"]
+        for target in ctx.spec.targets
+        for manifest in foundation(ctx, target)
+        if manifest["kind"] == "PersistentVolumeClaim"
+    ]
+    assert claims == ["quickstart-vm-root"]
+
+
+def test_a_block_volume_is_the_guest_s_disk_and_never_a_pod_s() -> None:
+    ctx = context(block_data)
+    modes = {
+        manifest["metadata"]["name"]: manifest["spec"]["volumeMode"]
+        for target in ctx.spec.targets
+        for manifest in foundation(ctx, target)
+        if manifest["kind"] == "PersistentVolumeClaim"
+    }
+    assert modes == {
+        "quickstart-pod-data": "Filesystem",
+        "quickstart-vm-data": "Block",
+        "quickstart-vm-root": "Filesystem",
+    }
+    maps = foundation(ctx, ctx.spec.target("vm"))
+    launcher = next(m for m in maps if "launcher.json" in m.get("data", {}))
+    disk = json.loads(launcher["data"]["launcher.json"])["disks"][1]
+    assert disk == {"serial": "data", "file": "/dev/dbbench-data", "device": True}
 
 
 def test_auto_is_kubevirt_where_its_api_is_served_else_qemu() -> None:
@@ -104,11 +149,13 @@ def test_no_pod_has_a_token_or_the_addresses_of_other_services() -> None:
         assert pod["enableServiceLinks"] is False
 
 
-def test_volumes_and_mounts_match() -> None:
-    for name, pod in pods(context()):
+@pytest.mark.parametrize("change", [None, memory_data, block_data])
+def test_volumes_and_mounts_match(change: Any) -> None:
+    for name, pod in pods(context(change)):
         volumes = {volume["name"] for volume in pod["volumes"]}
         containers = [*pod.get("initContainers", []), *pod["containers"]]
         mounts = [m for container in containers for m in container["volumeMounts"]]
+        mounts += [d for container in containers for d in container.get("volumeDevices", [])]
         assert {mount["name"] for mount in mounts} == volumes, name
 
 

@@ -90,6 +90,14 @@ qemu_options = machine(
 )
 
 
+def block_volume(body: dict[str, Any]) -> None:
+    body["spec"]["database"]["storage"]["volumeMode"] = "Block"
+
+
+def in_memory(body: dict[str, Any]) -> None:
+    body["spec"]["database"]["storage"] = {"size": "256Mi", "medium": "Memory"}
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
@@ -97,6 +105,11 @@ qemu_options = machine(
         ("pod-shared-cpus", "pod", False, shared_cpus),
         ("pod-runtime-class", "pod", False, named_class),
         ("pod-hugepages", "pod", False, hugepages),
+        ("pod-in-memory", "pod", False, in_memory),
+        ("qemu-in-memory", "vm", False, in_memory),
+        ("kubevirt-in-memory", "vm", True, in_memory),
+        ("qemu-block", "vm", False, block_volume),
+        ("kubevirt-block", "vm", True, block_volume),
         ("qemu", "vm", False, None),
         ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),

@@ -26,6 +26,8 @@ pub struct AgentConfig {
     pub user: Option<User>,
     /// Where the database's files are: a mount of its own.
     pub data_directory: Option<PathBuf>,
+    /// Size of a tmpfs on the data directory instead of a disk. A guest makes it; a container finds it mounted.
+    pub data_in_memory_bytes: Option<u64>,
     pub readiness: Option<Readiness>,
     pub server: Option<Server>,
     /// Signal that stops the database in order.
@@ -88,6 +90,7 @@ impl Default for AgentConfig {
             env: BTreeMap::new(),
             user: None,
             data_directory: None,
+            data_in_memory_bytes: None,
             readiness: None,
             server: None,
             stop_signal: default_stop_signal(),
@@ -113,6 +116,9 @@ impl AgentConfig {
             return Err("command is empty".into());
         }
         config.stop_signal_number()?;
+        if config.data_in_memory_bytes == Some(0) {
+            return Err("dataInMemoryBytes is 0".into());
+        }
         Ok(config)
     }
 
@@ -149,6 +155,7 @@ mod tests {
             (FULL.replace("[\"docker-entrypoint.sh\",\"postgres\"]", "[]"), "command"),
             (FULL.replace("stopSignal", "stopSignals"), "stopSignals"),
             (FULL.replace("PostgreSQL", "Gopher"), "Gopher"),
+            (FULL.replace("\"readiness\"", "\"dataInMemoryBytes\":0,\"readiness\""), "dataInMemoryBytes"),
         ] {
             let error = AgentConfig::parse(&broken).unwrap_err();
             assert!(error.contains(part), "{error}");

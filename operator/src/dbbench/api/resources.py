@@ -1,4 +1,4 @@
-"""Resources of the database, the same in every target. Types only, no I/O."""
+"""Resources and storage of the database, the same in every target. Types only, no I/O."""
 
 from enum import StrEnum
 
@@ -61,5 +61,54 @@ class Resources(ApiModel):
         alias="dedicatedCPUs",
         description=(
             "Ask for exclusive CPUs: Guaranteed QoS, pinned by the kubelet's static CPU manager."
+        ),
+    )
+
+
+class VolumeMode(StrEnum):
+    FILESYSTEM = "Filesystem"
+    BLOCK = "Block"
+
+
+class Medium(StrEnum):
+    DISK = "Disk"
+    MEMORY = "Memory"
+
+
+class Storage(ApiModel):
+    """Where the database's files are; the same for every target."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                # Also read on the default {}, before the fields' own defaults.
+                "!has(self.medium) || self.medium == 'Disk' || !has(self.volumeMode) || "
+                "self.volumeMode == 'Filesystem'",
+                "Block needs medium: Disk; data in memory have no volume",
+                field_path=".volumeMode",
+            ),
+        )
+    )
+
+    size: Quantity = Field("10Gi", description="Size of the data volume of each target.")
+    storage_class_name: str | None = Field(
+        None,
+        max_length=253,
+        description="StorageClass of the volumes; the cluster's default when absent.",
+    )
+    volume_mode: VolumeMode = Field(
+        VolumeMode.FILESYSTEM,
+        description=(
+            "How virtual machines get the data volume. Filesystem: as an image file on it. Block: "
+            "the volume is the guest's disk, as it is the disk below the file system that a pod "
+            "gets from the same StorageClass."
+        ),
+    )
+    medium: Medium = Field(
+        Medium.DISK,
+        description=(
+            "Disk: a persistent volume. Memory: a tmpfs of this size inside the pod and inside the "
+            "guest, which is a part of resources.memory; the data are loaded anew each time that a "
+            "target starts."
         ),
     )

@@ -13,11 +13,10 @@ from dbbench.api.base import (
     Name,
     OptionalWait,
     Percent,
-    Quantity,
     rule,
     rules,
 )
-from dbbench.api.resources import Resources
+from dbbench.api.resources import Resources, Storage
 from dbbench.api.target import Target
 
 
@@ -52,17 +51,6 @@ DEFAULTED: JsonDict = {"default": {}}
 
 LabelValue = Annotated[str, Field(max_length=63)]
 ConfigValue = Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f]*$")]
-
-
-class Storage(ApiModel):
-    """Where the database's files are; the same for every target."""
-
-    size: Quantity = Field("10Gi", description="Size of the data volume of each target.")
-    storage_class_name: str | None = Field(
-        None,
-        max_length=253,
-        description="StorageClass of the data volume; the cluster's default when absent.",
-    )
 
 
 class Database(ApiModel):
@@ -324,6 +312,32 @@ _MACHINE_RULES = (
 )
 
 
+_STORAGE_RULES = (
+    rule(
+        "self.database.storage.volumeMode == 'Filesystem' || "
+        "self.targets.exists(t, has(t.virtualMachine))",
+        "Block is how virtual machines get their data volume, and there is none among the targets; "
+        "a pod needs Filesystem",
+        field_path=".database.storage.volumeMode",
+    ),
+    rule(
+        "self.database.storage.medium == 'Disk' || "
+        "quantity(self.database.storage.size).isLessThan(quantity(self.resources.memory))",
+        "must be less than spec.resources.memory with medium: Memory, because the data are a part "
+        "of that memory",
+        field_path=".database.storage.size",
+    ),
+    rule(
+        "self.database.storage.medium == 'Disk' || self.targets.all(t, !has(t.virtualMachine) || "
+        "(!has(t.virtualMachine.dataDisk.cache) && !has(t.virtualMachine.dataDisk.io) && "
+        "!t.virtualMachine.dataDisk.dedicatedIOThread))",
+        "virtualMachine.dataDisk of a target: there is no data disk with "
+        "spec.database.storage.medium: Memory; remove its options",
+        field_path=".targets",
+    ),
+)
+
+
 class DBBenchmarkSpec(ApiModel):
     """What is compared, where, and how often."""
 
@@ -347,6 +361,7 @@ class DBBenchmarkSpec(ApiModel):
                 field_path=".gates",
             ),
             *_MACHINE_RULES,
+            *_STORAGE_RULES,
         )
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dbbench.api.machine import Runtime
 from dbbench.api.quantities import quantity
+from dbbench.api.resources import Medium
 from dbbench.api.spec import DBBenchmarkSpec, NodePlacement
 from dbbench.evaluate.state import Manifest, State, labels_of
 
@@ -113,6 +114,11 @@ def _cpus(text: str) -> float:
 
 
 def _storage(spec: DBBenchmarkSpec, classes: tuple[Manifest, ...]) -> Iterator[Problem]:
+    if spec.database.storage.medium is Medium.MEMORY and not any(
+        target.virtual_machine for target in spec.targets
+    ):
+        # Not even a root disk.
+        return
     names = sorted(item["metadata"]["name"] for item in classes)
     listed = ", ".join(names) or "none"
     wanted = spec.database.storage.storage_class_name

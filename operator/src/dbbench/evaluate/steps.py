@@ -6,14 +6,16 @@ into a failure: its limit counts from when the step was first seen (status.progr
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from dbbench.api.quantities import duration
+from dbbench.api.resources import Medium
 from dbbench.api.target import Target
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
 from dbbench.evaluate.preflight import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
-from dbbench.evaluate.state import Manifest, Ref, State, labels_of
+from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
@@ -211,12 +213,30 @@ def _differs(state: State, manifest: Manifest) -> bool:
 def _loads(state: State, target: Target) -> Step | None:
     for workload in state.benchmark.spec.workloads:
         records = loads_of(state.loads, target.name, workload.name)
-        if any(record.outcome is Outcome.MEASURED for record in records):
+        kept = [record for record in records if not _lost(state, target, record)]
+        if any(record.outcome is Outcome.MEASURED for record in kept):
             continue
         what = f"loading {workload.name} into {target.name}"
-        job = load_job(state.context, target, workload, len(records) + 1)
-        return _job_step(state, f"load:{target.name}/{workload.name}", what, job, records)
+        attempt = len(records) + 1
+        job = load_job(state.context, target, workload, attempt)
+        return _job_step(state, f"load:{target.name}/{workload.name}", what, job, kept, attempt)
     return None
+
+
+def _lost(state: State, target: Target, record: LoadRecord) -> bool:
+    """Whether the record is of an earlier start, and the data of that one were in memory."""
+    if state.benchmark.spec.database.storage.medium is not Medium.MEMORY:
+        return False
+    pods = target_pods(state, target.name)
+    return any(parse_timestamp(record.started) < _last_start(pod) for pod in pods)
+
+
+def _last_start(pod: Manifest) -> datetime:
+    """When what holds data in memory began: a guest begins anew with its container."""
+    statuses = pod.get("status", {}).get("containerStatuses") or []
+    running = [status.get("state", {}).get("running") or {} for status in statuses]
+    starts = [state["startedAt"] for state in running if state.get("startedAt")]
+    return max(map(parse_timestamp, [pod["metadata"]["creationTimestamp"], *starts]))
 
 
 def _trial(state: State, trial: Trial) -> Step:
@@ -224,7 +244,7 @@ def _trial(state: State, trial: Trial) -> Step:
     cell = f" ({trial.cell.name})" if trial.cell.name else ""
     what = f"{trial.target}: {trial.cell.workload}{cell}, block {trial.block}"
     job = trial_job(state.context, trial, len(records) + 1)
-    return _job_step(state, f"trial:{trial.id}", what, job, records)
+    return _job_step(state, f"trial:{trial.id}", what, job, records, len(records) + 1)
 
 
 def _job_step(
@@ -233,10 +253,13 @@ def _job_step(
     what: str,
     job: Manifest,
     records: list[TrialRecord] | list[LoadRecord],
+    attempt: int,
 ) -> Step:
-    """Runs the job, unless the attempts before it say that it makes no sense."""
-    attempt = len(records) + 1
-    if records and (attempt > MAX_ATTEMPTS or is_final(records[-1])):
+    """Runs the job, unless the attempts before it say that it makes no sense.
+
+    `attempt` is the job's own number; it exceeds the records' count where older ones do not count.
+    """
+    if records and (len(records) >= MAX_ATTEMPTS or is_final(records[-1])):
         last = records[-1]
         count = f"{len(records)} attempts" if len(records) > 1 else "the first attempt"
         return Failed(Problem(last.reason, f"{what} failed after {count}: {last.message}"))
@@ -245,7 +268,7 @@ def _job_step(
     if problem := hopeless(pods, state.benchmark.metadata.namespace):
         return Failed(Problem(problem.reason, f"{what}: {problem.message}"))
     started = any(_has_started(pod) for pod in pods)
-    suffix = f", attempt {attempt}" if attempt > 1 else ""
+    suffix = f", attempt {len(records) + 1}" if records else ""
     return Waiting(
         step=f"{step}/{attempt}",
         description=what + suffix,

@@ -19,7 +19,7 @@ def foundation(ctx: Context, target: Target) -> list[Manifest]:
     found = [
         service(ctx, target),
         config.config_map(ctx, target),
-        volumes.data_claim(ctx, target),
+        *volumes.data_claim(ctx, target),
     ]
     machine = target.virtual_machine
     if machine is not None:

@@ -19,7 +19,7 @@ from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.placement import memory_mib
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT
-from dbbench.targets.volumes import guest_disk_bytes
+from dbbench.targets.volumes import DATA_DEVICE, guest_disk_bytes, in_memory, is_block
 
 AGENT_FILE = "agent.json"
 LAUNCHER_FILE = "launcher.json"
@@ -56,6 +56,7 @@ def agent_document(ctx: Context) -> dict[str, Any]:
         "env": dict(engine.environment(database)),
         "user": {"uid": database.run_as_user, "gid": database.run_as_user},
         "dataDirectory": DATA,
+        **({"dataInMemoryBytes": quantity(database.storage.size)} if in_memory(ctx) else {}),
         "readiness": {"protocol": engine.readiness.protocol, "port": engine.readiness.port},
         "server": {"executable": engine.executable},
         "stopSignal": engine.stop_signal,
@@ -72,7 +73,9 @@ def kernel_arguments(resources: Resources) -> str:
     return f"{KERNEL_ARGUMENTS} hugepagesz={page.removesuffix('i')} hugepages={count}"
 
 
-def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, Any]:
+def launcher_document(
+    ctx: Context, target: Target, machine: VirtualMachineTarget
+) -> dict[str, Any]:
     """launcher.json: the virtual machine that QEMU in a pod makes."""
     spec = ctx.spec
     return {
@@ -88,12 +91,7 @@ def launcher_document(ctx: Context, machine: VirtualMachineTarget) -> dict[str, 
         "cmdline": kernel_arguments(spec.resources),
         "disks": [
             {"serial": "root", "file": f"{ROOT}/disk.img"},
-            {
-                "serial": "data",
-                "file": f"{DATA}/disk.img",
-                "sizeBytes": guest_disk_bytes(spec.database.storage.size),
-                **_launcher_disk(machine.data_disk),
-            },
+            *_launcher_disks(ctx, target, machine.data_disk),
         ],
         "isos": [
             {"serial": "config", "directory": CONFIG},
@@ -122,15 +120,23 @@ def _launcher_pages(resources: Resources) -> dict[str, int]:
     return {"hugepageMiB": quantity(resources.hugepages.page_size.value) // quantity("1Mi")}
 
 
-def _launcher_disk(disk: DataDisk) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _launcher_disks(ctx: Context, target: Target, disk: DataDisk) -> list[dict[str, Any]]:
+    """The data disk: a file that is made when missing, or a block device; none in memory."""
+    if in_memory(ctx):
+        return []
+    found: dict[str, Any] = {"serial": "data"}
+    if is_block(ctx, target):
+        found |= {"file": DATA_DEVICE, "device": True}
+    else:
+        size = guest_disk_bytes(ctx.spec.database.storage.size)
+        found |= {"file": f"{DATA}/disk.img", "sizeBytes": size}
     if disk.cache is not None:
         found["cache"] = _CACHE[disk.cache]
     if disk.io is not None:
         found["io"] = _IO[disk.io]
     if disk.dedicated_io_thread:
         found["dedicatedIoThread"] = True
-    return found
+    return [found]
 
 
 def config_map(ctx: Context, target: Target) -> Manifest:
@@ -150,7 +156,7 @@ def launcher_config_map(ctx: Context, target: Target, machine: VirtualMachineTar
         ctx,
         target,
         names.launcher_config_name(ctx.benchmark, target.name),
-        {LAUNCHER_FILE: _json(launcher_document(ctx, machine))},
+        {LAUNCHER_FILE: _json(launcher_document(ctx, target, machine))},
     )
 
 

@@ -3,7 +3,6 @@
 from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.quantities import duration
 from dbbench.api.target import Target
-from dbbench.engines.engine import DATA
 from dbbench.targets import names, security, volumes
 from dbbench.targets.config import ROOT
 from dbbench.targets.context import Context, Manifest
@@ -65,14 +64,15 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
                 "volumeMounts": [
                     volumes.mount("tools", _TOOLS, read_only=True),
                     volumes.mount("root", ROOT),
-                    volumes.mount("data", DATA, read_only=True),
+                    *volumes.data_mounts(ctx, target, read_only=True),
                 ],
+                **volumes.data_devices(ctx, target),
             }
         ],
         "volumes": [
             volumes.scratch("tools"),
             volumes.from_claim("root", names.root_claim_name(benchmark, target.name)),
-            volumes.from_claim("data", names.data_claim_name(benchmark, target.name)),
+            *volumes.data(ctx, target),
         ],
     }  # fmt: skip
     return job(

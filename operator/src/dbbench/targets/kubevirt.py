@@ -8,6 +8,7 @@ from dbbench.targets.context import Context, Manifest
 from dbbench.targets.qemu import INITRD_PATH, KERNEL_PATH
 from dbbench.targets.service import AGENT_PORT
 from dbbench.targets.stateful_set import readiness_probe
+from dbbench.targets.volumes import in_memory
 
 API_VERSION = "kubevirt.io/v1"
 
@@ -25,10 +26,11 @@ def kubevirt_instance(
         },
         "config": {"configMap": {"name": names.config_name(benchmark, target.name)}},
         "secret": {"secret": {"secretName": names.credentials_name(benchmark)}},
-        "data": {
-            "persistentVolumeClaim": {"claimName": names.data_claim_name(benchmark, target.name)}
-        },
     }
+    if not in_memory(ctx):
+        volumes["data"] = {
+            "persistentVolumeClaim": {"claimName": names.data_claim_name(benchmark, target.name)}
+        }
     domain: Manifest = {
         **_size(ctx, target, machine),
         **_io_threads(machine),

@@ -56,7 +56,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
             volumes.scratch("bin"),
             volumes.from_config_map("config", names.config_name(ctx.benchmark, target.name)),
             volumes.from_secret("secret", names.credentials_name(ctx.benchmark)),
-            volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)),
+            *(volumes.data(ctx, target) or [volumes.memory("data", spec.database.storage.size)]),
             # As large as the guest's, where shared memory is bounded by the memory alone.
             volumes.memory("shm", spec.resources.memory),
             *(volumes.scratch(name) for name, _ in writable),

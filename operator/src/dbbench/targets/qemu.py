@@ -1,7 +1,7 @@
 """The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
 
 from dbbench.api.target import Target
-from dbbench.engines.engine import CONFIG, DATA, SECRET
+from dbbench.engines.engine import CONFIG, SECRET
 from dbbench.targets import config, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import HOST_AGENT_PORT, HOST_AGENT_PORT_NAME
@@ -63,9 +63,10 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                     volumes.mount("config", CONFIG, read_only=True),
                     volumes.mount("secret", SECRET, read_only=True),
                     volumes.mount("root", config.ROOT),
-                    volumes.mount("data", DATA),
+                    *volumes.data_mounts(ctx, target),
                     volumes.mount("scratch", config.SCRATCH),
                 ],
+                **volumes.data_devices(ctx, target),
             }
         ],
         "volumes": [
@@ -76,7 +77,7 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
             volumes.from_config_map("config", names.config_name(ctx.benchmark, target.name)),
             volumes.from_secret("secret", names.credentials_name(ctx.benchmark)),
             volumes.from_claim("root", names.root_claim_name(ctx.benchmark, target.name)),
-            volumes.from_claim("data", names.data_claim_name(ctx.benchmark, target.name)),
+            *volumes.data(ctx, target),
             volumes.memory("scratch", _SCRATCH_SIZE),
         ],
     }  # fmt: skip

@@ -4,10 +4,14 @@ from typing import Any
 
 from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.quantities import quantity
-from dbbench.api.spec import Storage
+from dbbench.api.resources import Medium, Storage, VolumeMode
 from dbbench.api.target import Target
+from dbbench.engines.engine import DATA
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
+
+# A block volume inside the launcher's container.
+DATA_DEVICE = "/dev/dbbench-data"
 
 _MIB = 2**20
 # Share of a volume that a disk image may fill: the volume's own file system takes the rest.
@@ -27,12 +31,46 @@ def _volume_for_image(size: str) -> str:
     return f"{-(-quantity(size) * 100 // _IMAGE_SHARE_PERCENT // _MIB)}Mi"
 
 
-def data_claim(ctx: Context, target: Target) -> Manifest:
-    """Claim of the database's files."""
+def in_memory(ctx: Context) -> bool:
+    """Whether the database's files are in a tmpfs, and no target has a data volume."""
+    return ctx.spec.database.storage.medium is Medium.MEMORY
+
+
+def is_block(ctx: Context, target: Target) -> bool:
+    """Whether the target's data volume is a block device. A pod needs a file system."""
+    mode = ctx.spec.database.storage.volume_mode
+    return mode is VolumeMode.BLOCK and target.virtual_machine is not None
+
+
+def data_claim(ctx: Context, target: Target) -> list[Manifest]:
+    """Claim of the database's files; none when they are in memory."""
+    if in_memory(ctx):
+        return []
     storage = ctx.spec.database.storage
-    return _claim(
-        ctx, target, names.data_claim_name(ctx.benchmark, target.name), storage.size, storage
-    )
+    mode = VolumeMode.BLOCK if is_block(ctx, target) else VolumeMode.FILESYSTEM
+    name = names.data_claim_name(ctx.benchmark, target.name)
+    return [_claim(ctx, target, name, storage.size, storage, mode)]
+
+
+def data(ctx: Context, target: Target) -> list[Manifest]:
+    """The data volume of a pod that has one."""
+    if in_memory(ctx):
+        return []
+    return [from_claim("data", names.data_claim_name(ctx.benchmark, target.name))]
+
+
+def data_mounts(ctx: Context, target: Target, *, read_only: bool = False) -> list[Manifest]:
+    """Mounts of a container that uses a guest's data volume; none for a device or memory."""
+    if in_memory(ctx) or is_block(ctx, target):
+        return []
+    return [mount("data", DATA, read_only=read_only)]
+
+
+def data_devices(ctx: Context, target: Target) -> Manifest:
+    """Field of a container that uses a guest's data volume as a device; empty where it is none."""
+    if not is_block(ctx, target):
+        return {}
+    return {"volumeDevices": [{"name": "data", "devicePath": DATA_DEVICE}]}
 
 
 def root_claim(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
@@ -43,14 +81,17 @@ def root_claim(ctx: Context, target: Target, machine: VirtualMachineTarget) -> M
         names.root_claim_name(ctx.benchmark, target.name),
         _volume_for_image(machine.root_disk_size),
         ctx.spec.database.storage,
+        VolumeMode.FILESYSTEM,
     )
 
 
-def _claim(ctx: Context, target: Target, name: str, size: str, storage: Storage) -> Manifest:
+def _claim(
+    ctx: Context, target: Target, name: str, size: str, storage: Storage, mode: VolumeMode
+) -> Manifest:
     spec: dict[str, Any] = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": size}},
-        "volumeMode": "Filesystem",
+        "volumeMode": mode.value,
     }
     if storage.storage_class_name is not None:
         spec["storageClassName"] = storage.storage_class_name

@@ -89,9 +89,22 @@ pub fn mount_data(device: &Path, point: &Path, user: Option<User>) -> Result<(),
     make_directory(point)?;
     mount(Some(device), point, Some("ext4"), MsFlags::MS_RELATIME, None::<&str>)
         .map_err(|error| format!("cannot mount the data disk: {error}"))?;
+    give_to(point, user)
+}
+
+/// Mounts a tmpfs in place of the data disk.
+pub fn mount_memory(bytes: u64, point: &Path, user: Option<User>) -> Result<(), String> {
+    make_directory(point)?;
+    let options = format!("size={bytes},mode=0755");
+    mount(Some("tmpfs"), point, Some("tmpfs"), MsFlags::MS_RELATIME, Some(options.as_str()))
+        .map_err(|error| format!("cannot mount memory for the data: {error}"))?;
+    give_to(point, user)
+}
+
+fn give_to(point: &Path, user: Option<User>) -> Result<(), String> {
     if let Some(user) = user {
         chown(point, Some(user.uid), Some(user.gid))
-            .map_err(|error| format!("cannot chown the data disk: {error}"))?;
+            .map_err(|error| format!("cannot chown {}: {error}", point.display()))?;
     }
     Ok(())
 }

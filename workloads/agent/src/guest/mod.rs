@@ -104,10 +104,13 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Mounts the data disk. A configuration without a directory of its own keeps its data elsewhere.
+/// Mounts the data disk, or memory in its place. A configuration without a directory of its own keeps its data elsewhere.
 fn mount_data(config: &AgentConfig) -> Result<(), String> {
     if !config.data_directory.as_ref().is_some_and(|directory| directory.starts_with(DATA)) {
         return Ok(());
+    }
+    if let Some(bytes) = config.data_in_memory_bytes {
+        return disks::mount_memory(bytes, &root::in_new_root(DATA), config.user);
     }
     let disk = disks::wait_for("data")?;
     if disks::is_blank(&disk)? {

@@ -95,6 +95,9 @@ pub struct Disk {
     pub file: PathBuf,
     /// Size of a file that is made when there is none; without it a missing file is an error.
     pub size_bytes: Option<u64>,
+    /// `file` is a block device, not a regular file.
+    #[serde(default)]
+    pub device: bool,
     #[serde(default)]
     pub cache: Cache,
     #[serde(default)]
@@ -189,6 +192,9 @@ impl LauncherConfig {
             }
         }
         for disk in &config.disks {
+            if disk.device && disk.size_bytes.is_some() {
+                return Err(format!("disk {:?}: a device has its own size, not sizeBytes", disk.serial));
+            }
             if disk.io == Io::Native && disk.cache != Cache::None {
                 return Err(format!("disk {:?}: io Native needs cache None", disk.serial));
             }
@@ -242,6 +248,7 @@ mod tests {
             (with(r#""topology":{"sockets":2,"cores":2,"threads":1}"#), "2 x 2 x 1 is not cpus 2"),
             (with(r#""cpuModel":"max,+x""#), "cpuModel"),
             (with(r#""hugepageMiB":1000"#), "hugepageMiB 1000"),
+            (EXAMPLE.replace("\"sizeBytes\"", "\"device\":true,\"sizeBytes\""), "not sizeBytes"),
             (EXAMPLE.replace("disk.img\"}", "disk.img\",\"io\":\"Native\"}"), "needs cache None"),
             (EXAMPLE.replace("\"version\":1", "\"version\":7"), "version 7"),
             (EXAMPLE.replace("\"cpus\":2", "\"cpus\":0"), "cpus"),

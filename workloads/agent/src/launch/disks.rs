@@ -1,6 +1,7 @@
 //! The files that a machine is made of, checked before QEMU's less helpful messages.
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::config::{Disk, LauncherConfig};
@@ -22,7 +23,18 @@ fn readable(what: &str, file: &Path) -> Result<(), String> {
 fn prepare_disk(disk: &Disk) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("disk {:?}, {}: {error}", disk.serial, disk.file.display());
     match OpenOptions::new().read(true).write(true).open(&disk.file) {
+        Ok(_) if disk.device => {
+            let kind = fs::metadata(&disk.file).map_err(failed)?.file_type();
+            kind.is_block_device()
+                .then_some(())
+                .ok_or_else(|| failed(std::io::Error::other("no block device")))
+        }
         Ok(_) => Ok(()),
+        Err(error) if disk.device && error.kind() == std::io::ErrorKind::PermissionDenied => Err(format!(
+            "{}; the node's container runtime must give devices to the container's user \
+             (device_ownership_from_security_context in containerd)",
+            failed(error)
+        )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let size = disk.size_bytes.ok_or_else(|| failed(error))?;
             // Under another name first: a disk that exists has its full size.
@@ -48,6 +60,7 @@ mod tests {
             serial: "data".into(),
             file: file.into(),
             size_bytes,
+            device: false,
             cache: Cache::WriteBack,
             io: Io::Threads,
             dedicated_io_thread: false,
@@ -71,6 +84,15 @@ mod tests {
     fn a_missing_disk_without_a_size_is_named() {
         let error = prepare_disk(&disk(Path::new("/no/disk.img"), None)).unwrap_err();
         assert!(error.contains("\"data\", /no/disk.img"), "{error}");
+    }
+
+    #[test]
+    fn a_device_must_be_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let device = Disk { device: true, ..disk(file.path(), None) };
+        assert!(prepare_disk(&device).unwrap_err().contains("no block device"));
+        let missing = Disk { device: true, ..disk(Path::new("/no/device"), None) };
+        assert!(prepare_disk(&missing).unwrap_err().contains("\"data\", /no/device"));
     }
 
     #[test]

@@ -145,9 +145,10 @@ fn blockdev(disk: &Disk) -> String {
         Io::Threads => "threads",
         Io::Native => "native",
     };
+    let driver = if disk.device { "host_device" } else { "file" };
     let (serial, file) = (&disk.serial, value(&disk.file.to_string_lossy()));
     format!(
-        "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver=file,\
+        "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver={driver},\
          file.filename={file},file.aio={aio},file.locking=on,file.discard=unmap,file.cache.direct={direct}"
     )
 }
@@ -193,6 +194,9 @@ mod tests {
         assert_eq!(tuned, include_str!("../../tests/golden/q35-kvm-options.txt"));
         let through = text.replace(disk, &format!(r#"{disk},"cache":"WriteThrough""#));
         assert!(command_line(&through, Chosen::Kvm).contains("serial=data,write-cache=off\n"));
+        let device = EXAMPLE.replace(r#""sizeBytes":2147483648"#, r#""device":true"#);
+        assert!(command_line(&device, Chosen::Kvm)
+            .contains("node-name=data,discard=unmap,cache.direct=off,file.driver=host_device,"));
         let own = EXAMPLE.replace("\"cpus\":2", r#""cpus":2,"cpuModel":"host-passthrough""#);
         assert_eq!(command_line(&own, Chosen::Tcg), golden("q35", Chosen::Tcg));
     }
