@@ -93,9 +93,20 @@ def test_the_crd_stays_after_uninstall_if_told_to(
 
 
 @pytest.mark.parametrize(
+    ("setting", "value"),
+    [("logLevel=INFO", "false"), ("privilegedTargets.enabled=true", "true")],
+)
+def test_targets_in_the_node_s_namespaces_are_opt_in(helm: Helm, setting: str, value: str) -> None:
+    (deployment,) = of_kind(render(helm, setting), "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert {"name": "DBBENCH_PRIVILEGED_TARGETS", "value": value} in container["env"]
+
+
+@pytest.mark.parametrize(
     ("setting", "says"),
     [
         ("logLevel=LOUD", "logLevel"),
+        ("privilegedTargets.enabled=maybe", "privilegedTargets"),
         ("replicas=2", "replicas"),
         ("watchNamespaces={Team_A}", "watchNamespaces"),
         ("image.pullPolicy=Sometimes", "pullPolicy"),

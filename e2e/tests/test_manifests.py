@@ -56,6 +56,11 @@ def baseline(kubectl: Kubectl) -> Iterator[Kubectl]:
     yield from labelled_namespace(kubectl, "baseline")
 
 
+@pytest.fixture(scope="module")
+def privileged(kubectl: Kubectl) -> Iterator[Kubectl]:
+    yield from labelled_namespace(kubectl, "privileged")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def api(kubectl: Kubectl) -> Iterator[None]:
     """KubeVirt's API without its stand-in: nothing is run here."""
@@ -79,12 +84,22 @@ def pod_of(path: Path) -> dict[str, Any]:
 
 
 PODS = [path for path in FILES if path.name.startswith(("statefulset-", "job-"))]
-PLAIN = [path for path in PODS if path.name != DISK_JOB]
+HOST = [path for path in PODS if path.parent.name.startswith("host")]
+PLAIN = [path for path in PODS if path.name != DISK_JOB and path not in HOST]
 
 
 @pytest.mark.parametrize("path", PLAIN, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_pods_pass_restricted(restricted: Kubectl, path: Path) -> None:
     accept(restricted, pod_of(path))
+
+
+@pytest.mark.parametrize("path", HOST, ids=lambda path: path.parent.name)
+def test_the_host_target_s_pod_needs_privileged(
+    baseline: Kubectl, privileged: Kubectl, path: Path
+) -> None:
+    accept(privileged, pod_of(path))
+    with pytest.raises(CallError, match="violates PodSecurity"):
+        accept(baseline, pod_of(path))
 
 
 def test_the_disk_job_s_pod_needs_baseline(restricted: Kubectl, baseline: Kubectl) -> None:

@@ -27,7 +27,12 @@ CHILDREN = {LABEL_MANAGED_BY: MANAGED_BY}
 def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiClient) -> None:
     """Add all handlers to the registry."""
     cluster = Cluster(client)
-    reconciler = Reconciler(cluster, settings.images, settings.namespaces)
+    reconciler = Reconciler(
+        cluster,
+        settings.images,
+        settings.namespaces,
+        privileged_targets=settings.privileged_targets,
+    )
     server = Server(cluster, reconciler, settings)
 
     @kopf.on.startup(registry=registry)

@@ -52,12 +52,20 @@ class Statistics:
 class Reconciler:
     """Works through the queue with a few workers, never two on the same benchmark."""
 
-    def __init__(self, cluster: Cluster, images: Images, namespaces: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        images: Images,
+        namespaces: tuple[str, ...],
+        *,
+        privileged_targets: bool = False,
+    ) -> None:
         self.queue: Workqueue[Key] = Workqueue()
         self.statistics = Statistics()
         self._cluster = cluster
         self._images = images
         self._namespaces = namespaces
+        self._privileged_targets = privileged_targets
         self._failures: dict[Key, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -89,7 +97,12 @@ class Reconciler:
             if status != body.get("status"):
                 await self._cluster.replace_status(key.namespace, key.name, status)
             return None
-        state = await gather(self._cluster, benchmark, self._images)
+        state = await gather(
+            self._cluster,
+            benchmark,
+            self._images,
+            privileged_targets=self._privileged_targets,
+        )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
         await act(self._cluster, state, decision)

@@ -13,12 +13,16 @@ DEFAULT_REGISTRY = "dbbench"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the chart sets. `namespaces` empty: the whole cluster is watched."""
+    """What the chart sets. `namespaces` empty: the whole cluster is watched.
+
+    `privileged_targets`: targets may use a node's own namespaces (`host: {}`).
+    """
 
     images: Images
     namespaces: tuple[str, ...]
     log_level: int
     port: int
+    privileged_targets: bool
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -34,6 +38,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     port = environment.get("DBBENCH_PORT") or "8080"
     if not port.isdigit():
         raise ValueError(f"DBBENCH_PORT is {port!r}; write a port number such as 8080")
+    privileged = environment.get("DBBENCH_PRIVILEGED_TARGETS") or "false"
+    if privileged not in ("true", "false"):
+        raise ValueError(f"DBBENCH_PRIVILEGED_TARGETS is {privileged!r}; write true or false")
     names = environment.get("DBBENCH_WATCH_NAMESPACES", "").split(",")
     return Settings(
         images=Images(
@@ -45,4 +52,5 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         namespaces=tuple(name.strip() for name in names if name.strip()),
         log_level=levels[level.upper()],
         port=int(port),
+        privileged_targets=privileged == "true",
     )

@@ -116,3 +116,11 @@ def test_what_a_target_has_of_its_own_is_told_and_is_no_unfairness():
     assert both.status == "False"
     assert both.message.startswith("1 difference (baseline / target): sha256 of the server")
     assert "CPU model: Xeon / vm absent" in both.message
+
+
+def test_a_host_target_without_a_cpu_limit_is_a_difference():
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "host": {}}]
+    for dedicated, expected in ((True, set()), (False, {"CPU limit"})):
+        changed = spec(targets=targets, resources={"dedicatedCPUs": dedicated})
+        host = DBBenchmarkSpec.model_validate(changed)
+        assert names(differences(host, [trial("pod"), trial("vm")], [])) == expected

@@ -85,5 +85,14 @@ def test_kubevirt_that_is_asked_for_must_be_there():
     assert reasons(ModelCluster(spec(targets=targets), kubevirt=True)) == {}
 
 
+def test_host_targets_must_be_allowed_by_the_operator():
+    targets = [{"name": "pod", "pod": {}}, {"name": "bare", "host": {}}]
+    found = reasons(ModelCluster(spec(targets=targets)))
+    assert found.keys() == {"PrivilegedTargetsDisabled"}
+    assert "spec.targets[1].host" in found["PrivilegedTargetsDisabled"]
+    assert "privilegedTargets.enabled=true" in found["PrivilegedTargetsDisabled"]
+    assert reasons(ModelCluster(spec(targets=targets)), privileged_targets=True) == {}
+
+
 def test_what_may_not_be_read_is_not_judged():
     assert reasons(ModelCluster(spec()), nodes=None, storage_classes=None) == {}

@@ -143,6 +143,36 @@ def test_pods_pass_pod_security_restricted_but_for_the_disk_job() -> None:
             }
 
 
+def bare(body: dict[str, Any]) -> None:
+    body["spec"]["targets"].append({"name": "bare", "host": {}})
+
+
+def test_the_host_target_is_the_pod_in_the_node_s_namespaces_and_nothing_else() -> None:
+    ctx = context(bare)
+    pod, host = (
+        instance(ctx, ctx.spec.target(name), True)["spec"]["template"]["spec"]
+        for name in ("pod", "bare")
+    )
+    assert host.pop("hostNetwork") is host.pop("hostPID") is host.pop("hostIPC") is True
+    assert host.pop("dnsPolicy") == "ClusterFirstWithHostNet"
+    assert host["securityContext"].pop("seccompProfile") == {"type": "Unconfined"}
+    assert pod["securityContext"].pop("seccompProfile") == {"type": "RuntimeDefault"}
+    assert json.loads(json.dumps(host).replace("quickstart-bare", "quickstart-pod")) == pod
+
+
+def test_the_host_target_has_no_cpu_limit_but_its_cpuset() -> None:
+    def change(body: dict[str, Any]) -> None:
+        bare(body)
+        body["spec"]["resources"]["dedicatedCPUs"] = False
+
+    for ctx, limits in (
+        (context(bare), {"cpu": "1", "memory": "1Gi"}),
+        (context(change), {"memory": "1Gi"}),
+    ):
+        pod = instance(ctx, ctx.spec.target("bare"), True)["spec"]["template"]["spec"]
+        assert pod["containers"][0]["resources"]["limits"] == limits
+
+
 def test_no_pod_has_a_token_or_the_addresses_of_other_services() -> None:
     for _, pod in pods(context()):
         assert pod["automountServiceAccountToken"] is False

@@ -90,6 +90,15 @@ qemu_options = machine(
 )
 
 
+def host(body: dict[str, Any]) -> None:
+    body["spec"]["targets"].append({"name": "bare", "host": {}})
+
+
+def host_shared_cpus(body: dict[str, Any]) -> None:
+    host(body)
+    shared_cpus(body)
+
+
 def block_volume(body: dict[str, Any]) -> None:
     body["spec"]["database"]["storage"]["volumeMode"] = "Block"
 
@@ -104,6 +113,8 @@ def in_memory(body: dict[str, Any]) -> None:
         ("pod", "pod", False, None),
         ("pod-shared-cpus", "pod", False, shared_cpus),
         ("pod-runtime-class", "pod", False, named_class),
+        ("host", "bare", False, host),
+        ("host-shared-cpus", "bare", False, host_shared_cpus),
         ("pod-hugepages", "pod", False, hugepages),
         ("pod-in-memory", "pod", False, in_memory),
         ("qemu-in-memory", "vm", False, in_memory),

@@ -79,11 +79,9 @@ impl Reader {
             Scope::Guest => total,
             Scope::Container => cgroup.memory_limit().or(total),
         };
-        let server = self
-            .config
-            .server
-            .as_ref()
-            .and_then(|server| process_table::running(Path::new("/proc"), &server.executable));
+        let server = self.config.server.as_ref().and_then(|server| {
+            process_table::running(Path::new("/proc"), std::process::id(), &server.executable)
+        });
         let limits = server.clone().unwrap_or_else(|| "/proc/self".into()).join("limits");
         let hypervisor = hypervisor();
         Facts {

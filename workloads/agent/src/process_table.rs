@@ -1,13 +1,15 @@
-//! The processes of this container or guest, as /proc shows them (proc(5)).
+//! The processes that descend from the agent, as /proc shows them (proc(5)).
+//!
+//! The agent starts the database and is the reaper of what that leaves behind, so its descendants are the
+//! database's processes and no others: not a guest's kernel threads, and not the node's processes where the
+//! container has no PID namespace of its own.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// Kernel threads are children of this process.
-const KTHREADD: u32 = 2;
-
-/// Sums over the database's processes: all but the agent and, in a guest, the kernel's own threads.
+/// Sums over the database's processes: the agent's descendants.
 ///
 /// Times and faults include those of processes that have ended and were waited for. Context switches and
 /// run queue time are only known of threads that still live.
@@ -59,17 +61,13 @@ pub fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// Sums the counters of every process under `proc` but `agent` (whose waited-for children count).
+/// Sums the counters of the descendants of `agent`, and of its children that it has waited for.
 pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
     let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
     let mut total = ProcessCounters::default();
     let mut user = 0;
     let mut system = 0;
-    for (process, directory) in processes(proc) {
-        let Some(stat) = read(&directory, "stat").and_then(|text| parse_stat(&text)) else { continue };
-        if process == KTHREADD || stat.parent == KTHREADD {
-            continue;
-        }
+    for (process, (directory, stat)) in family(proc, agent) {
         user += stat.children_user;
         system += stat.children_system;
         total.minor_faults += stat.children_minor_faults;
@@ -103,16 +101,38 @@ pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
     total
 }
 
-/// Returns the directory below `proc` of the oldest process whose executable has this base name.
-pub fn running(proc: &Path, executable: &str) -> Option<PathBuf> {
-    let mut found: Vec<(u32, PathBuf)> = processes(proc)
-        .filter(|(_, directory)| {
-            std::fs::read_link(directory.join("exe"))
-                .is_ok_and(|path| path.file_name().is_some_and(|name| name == executable))
+/// Returns the directory below `proc` of the agent's oldest descendant whose executable has this base name.
+pub fn running(proc: &Path, agent: u32, executable: &str) -> Option<PathBuf> {
+    let found = family(proc, agent).into_values().find(|(directory, _)| {
+        std::fs::read_link(directory.join("exe"))
+            .is_ok_and(|path| path.file_name().is_some_and(|name| name == executable))
+    });
+    found.map(|(directory, _)| directory)
+}
+
+/// The agent and its descendants by number: directory and figures.
+fn family(proc: &Path, agent: u32) -> BTreeMap<u32, (PathBuf, Stat)> {
+    let all: BTreeMap<u32, (PathBuf, Stat)> = processes(proc)
+        .filter_map(|(process, directory)| {
+            let stat = parse_stat(&read(&directory, "stat")?)?;
+            Some((process, (directory, stat)))
         })
         .collect();
-    found.sort();
-    found.into_iter().next().map(|(_, directory)| directory)
+    let mut members = BTreeSet::from([agent]);
+    // Numbers are given anew some day, so that a child's may be less than its parent's.
+    loop {
+        let before = members.len();
+        members.extend(
+            all.iter()
+                .filter(|(_, (_, stat))| members.contains(&stat.parent))
+                .map(|(id, _)| *id)
+                .collect::<Vec<_>>(),
+        );
+        if members.len() == before {
+            break;
+        }
+    }
+    all.into_iter().filter(|(process, _)| members.contains(process)).collect()
 }
 
 /// Processes below /proc, and threads below /proc/PID/task: number and directory.
@@ -151,6 +171,8 @@ mod tests {
         process(proc.path(), 1, "(agent) S 0 1 1 0 -1 0 11 100 12 10 500 600 300 200 20 0");
         process(proc.path(), 2, "(kthreadd) S 0 0 0 0 -1 0 1 1 1 1 9 9 9 9 20 0");
         process(proc.path(), 3, "(kworker) S 2 0 0 0 -1 0 1 1 1 1 9 9 9 9 20 0");
+        process(proc.path(), 30, "(other) S 9 1 1 0 -1 0 1 1 1 1 9 9 9 9 20 0");
+        process(proc.path(), 9, "(shell) S 0 1 1 0 -1 0 1 1 1 1 9 9 9 9 20 0");
         process(proc.path(), 40, "(post (gres) 1) S 1 1 1 0 -1 0 5 50 2 20 100 200 30 40 20 0");
         std::fs::write(proc.path().join("uptime"), "1 1").unwrap();
         proc
@@ -183,7 +205,16 @@ mod tests {
     #[test]
     fn the_server_is_found_by_its_executable() {
         let proc = proc_with_three_processes();
-        assert_eq!(running(proc.path(), "program40"), Some(proc.path().join("40")));
-        assert_eq!(running(proc.path(), "program"), None);
+        assert_eq!(running(proc.path(), 1, "program40"), Some(proc.path().join("40")));
+        assert_eq!(running(proc.path(), 1, "program"), None);
+    }
+
+    #[test]
+    fn processes_of_the_node_are_not_the_databases() {
+        let proc = proc_with_three_processes();
+        assert_eq!(running(proc.path(), 1, "program30"), None);
+        process(proc.path(), 35, "(grandchild) S 40 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0");
+        assert_eq!(sum(proc.path(), 1).count, 2);
+        assert_eq!(running(proc.path(), 1, "program35"), Some(proc.path().join("35")));
     }
 }

@@ -99,7 +99,7 @@ class TargetEnvironment(ApiModel):
     """What a target ran on, as seen from inside it."""
 
     name: Label
-    runtime: Label = Field(description="Pod, KubeVirt or QEMU.")
+    runtime: Label = Field(description="Pod, Host, KubeVirt or QEMU.")
     kernel: Text = ""
     hypervisor: Label = ""
     emulated: bool = False

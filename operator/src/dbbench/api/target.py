@@ -16,17 +16,25 @@ class PodTarget(ApiModel):
     )
 
 
+class HostTarget(ApiModel):
+    """The database in the namespaces of the node itself: as near to bare metal as a pod can be.
+
+    It needs the operator's privilegedTargets.enabled, and a namespace that admits such pods.
+    """
+
+
 class Target(ApiModel):
     """One way of running the database. Exactly one kind is set."""
 
     model_config = ConfigDict(
         json_schema_extra=rules(
             rule(
-                "(has(self.pod) ? 1 : 0) + (has(self.virtualMachine) ? 1 : 0) == 1",
-                "a target has exactly one kind: set either pod: {} or virtualMachine: {}",
+                "(has(self.pod) ? 1 : 0) + (has(self.host) ? 1 : 0) + "
+                "(has(self.virtualMachine) ? 1 : 0) == 1",
+                "a target has exactly one kind: set one of pod: {}, host: {}, virtualMachine: {}",
                 message_expression=(
-                    '"target \'" + self.name + "\' must have exactly one kind: set either '
-                    'pod: {} or virtualMachine: {}"'
+                    '"target \'" + self.name + "\' must have exactly one kind: set one of '
+                    'pod: {}, host: {}, virtualMachine: {}"'
                 ),
             )
         )
@@ -34,4 +42,5 @@ class Target(ApiModel):
 
     name: Name = Field(description="Name of the target, unique within the benchmark.")
     pod: PodTarget | None = None
+    host: HostTarget | None = None
     virtual_machine: VirtualMachineTarget | None = None

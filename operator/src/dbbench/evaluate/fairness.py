@@ -115,6 +115,7 @@ def _profile(
     if not profile:
         return {}
     profile["exclusive CPUs"] = _exclusive_cpus(spec.resources, target)
+    profile["CPU limit"] = _cpu_limit(spec.resources, target)
     for load in loads:
         if load.target == target.name and load.outcome is Outcome.MEASURED and load.result:
             data = load.result.get("data") or {}
@@ -135,6 +136,13 @@ def _exclusive_cpus(resources: Resources, target: Target) -> str:
         cpus += 1 if machine.cpu and machine.cpu.isolate_emulator_thread else 0
         cpus += machine.io_threads.supplemental_pool_thread_count if machine.io_threads else 0
     return str(cpus)
+
+
+def _cpu_limit(resources: Resources, target: Target) -> str:
+    """CPUs that the target may use at most; where CPUs are exclusive, there is none beyond them."""
+    if has_exclusive_cpus(resources, target):
+        return "its exclusive CPUs"
+    return "none" if target.host is not None else str(resources.cpu)
 
 
 def _server(result: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, str]:

@@ -30,6 +30,7 @@ def problems(state: State) -> tuple[Problem, ...]:
         *(() if state.nodes is None else _nodes(spec, state.nodes)),
         *(() if state.storage_classes is None else _storage(spec, state.storage_classes)),
         *_runtimes(spec, state.kubevirt),
+        *(() if state.privileged_targets else _privileged(spec)),
     )
 
 
@@ -148,4 +149,16 @@ def _runtimes(spec: DBBenchmarkSpec, kubevirt: bool) -> Iterator[Problem]:
                 f"spec.targets[{index}].virtualMachine.runtime: target {target.name!r} asks for "
                 "KubeVirt, but the cluster does not serve kubevirt.io/v1. Install KubeVirt, or "
                 "write QEMU or Auto.",
+            )
+
+
+def _privileged(spec: DBBenchmarkSpec) -> Iterator[Problem]:
+    for index, target in enumerate(spec.targets):
+        if target.host is not None:
+            yield Problem(
+                "PrivilegedTargetsDisabled",
+                f"spec.targets[{index}].host: target {target.name!r} would run in the node's own "
+                "namespaces, which this operator does not do. Allow it with the chart's value "
+                "privilegedTargets.enabled=true, in a namespace whose Pod Security is privileged; "
+                "or remove the target.",
             )

@@ -27,13 +27,15 @@ class State:
     `objects` holds what the benchmark owns, without pods; `pods` all pods of those; `warnings` the
     Warning events of the namespace; `logs` the logs of finished jobs that have no record yet (None
     where the log is gone). `nodes` and `storage_classes` are read before the start only, and None
-    where the operator may not read them (it watches single namespaces).
+    where the operator may not read them (it watches single namespaces). `privileged_targets`:
+    whether this operator may run targets in a node's own namespaces.
     """
 
     benchmark: DBBenchmark
     now: datetime
     images: Images
     kubevirt: bool
+    privileged_targets: bool = False
     kubernetes_version: str = ""
     objects: Mapping[Ref, Manifest] = field(default_factory=dict)
     pods: tuple[Manifest, ...] = ()

@@ -27,7 +27,9 @@ from dbbench.targets.names import LABEL_BENCHMARK, label_value
 DRIVER_CONTAINER = "driver"
 
 
-async def gather(cluster: Cluster, benchmark: DBBenchmark, images: Images) -> State:
+async def gather(
+    cluster: Cluster, benchmark: DBBenchmark, images: Images, *, privileged_targets: bool
+) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails."""
     kubevirt_served = await cluster.serves_kubevirt()
     namespace = benchmark.metadata.namespace
@@ -55,6 +57,7 @@ async def gather(cluster: Cluster, benchmark: DBBenchmark, images: Images) -> St
         benchmark=benchmark,
         now=datetime.now(UTC),
         images=images,
+        privileged_targets=privileged_targets,
         kubevirt=_kubevirt(benchmark, kubevirt_served),
         objects=objects,
         pods=tuple(pods),

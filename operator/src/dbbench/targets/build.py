@@ -6,6 +6,7 @@ from dbbench.targets import config, volumes
 from dbbench.targets.config import secret
 from dbbench.targets.context import Context, Manifest, TargetRuntime, runtime_of
 from dbbench.targets.disk_job import disk_job
+from dbbench.targets.host import host_instance
 from dbbench.targets.kubevirt import kubevirt_instance
 from dbbench.targets.pod import pod_instance
 from dbbench.targets.qemu import qemu_instance
@@ -41,6 +42,8 @@ def instance(ctx: Context, target: Target, running: bool) -> Manifest:
     match runtime_of(ctx, target):
         case TargetRuntime.POD:
             return pod_instance(ctx, target, target.pod or PodTarget(), running)
+        case TargetRuntime.HOST:
+            return host_instance(ctx, target, running)
         case TargetRuntime.QEMU:
             return qemu_instance(ctx, target, running)
         case TargetRuntime.KUBEVIRT:

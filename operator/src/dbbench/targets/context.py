@@ -17,6 +17,7 @@ class TargetRuntime(StrEnum):
     """How a target runs, after Auto has been decided."""
 
     POD = "Pod"
+    HOST = "Host"
     QEMU = "QEMU"
     KUBEVIRT = "KubeVirt"
 
@@ -54,6 +55,8 @@ class Context:
 
 def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
     """How the target runs. Auto is KubeVirt where its API is served."""
+    if target.host is not None:
+        return TargetRuntime.HOST
     if target.virtual_machine is None:
         return TargetRuntime.POD
     match target.virtual_machine.runtime:
