@@ -17,7 +17,7 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-PYTHON_SOURCES := operator/src operator/tests e2e workloads/images .ci/tests
+PYTHON_SOURCES := operator/src operator/tests e2e workloads/images workloads/answers .ci/tests
 
 .PHONY: help
 help: ## List the targets

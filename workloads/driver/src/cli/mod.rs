@@ -51,7 +51,7 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Agent(args) => return dbbench_agent::run(args),
-        Command::Tpch(command) => on_database(&command),
+        Command::Tpch(command) => command.offline().unwrap_or_else(|command| on_database(&command)),
         Command::Tpcc(command) => on_database(&command),
         Command::Tatp(command) => on_database(&command),
     };

@@ -70,6 +70,9 @@ pub trait Session: Sized {
     /// Runs one query given as text, reads its answer to the end, and returns the number of rows.
     async fn drain(&self, sql: &str) -> Result<u64, EngineError>;
 
+    /// Runs one query given as text and collects its whole answer, in order.
+    async fn answer(&self, sql: &str) -> Result<Answer, EngineError>;
+
     async fn begin(&self, isolation: Isolation) -> Result<(), EngineError>;
     async fn commit(&self) -> Result<(), EngineError>;
     async fn rollback(&self) -> Result<(), EngineError>;
@@ -108,6 +111,10 @@ pub trait Session: Sized {
     /// Ends the session and waits until the server has been told.
     async fn close(self);
 }
+
+/// Rows of an answer as text, `None` for null: numbers in decimal notation and not rounded, dates as
+/// `YYYY-MM-DD`, no blanks at the end (so that CHAR and VARCHAR read the same).
+pub type Answer = Vec<Vec<Option<String>>>;
 
 /// A running bulk load.
 pub trait CopyIn {

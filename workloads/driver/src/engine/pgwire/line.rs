@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::connection::Connection;
 use super::error::of_driver;
 use super::statement::values;
-use crate::engine::EngineError;
+use crate::engine::{Answer, EngineError};
 
 /// A connection, used by one at a time.
 #[derive(Clone)]
@@ -34,6 +34,16 @@ impl Line {
     /// Runs statements that return nothing of interest.
     pub async fn script(&self, sql: &str) -> Result<(), EngineError> {
         self.lease()?.simple(sql, |_| {}).await
+    }
+
+    /// Runs a query given as text and collects its answer.
+    pub async fn answer(&self, sql: &str) -> Result<Answer, EngineError> {
+        let mut rows = Vec::new();
+        let text = |value: Option<&[u8]>| Some(String::from_utf8_lossy(value?).trim_end().to_string());
+        self.lease()?
+            .simple(sql, |row| rows.push(values(row).into_iter().flatten().map(text).collect()))
+            .await?;
+        Ok(rows)
     }
 
     /// Runs a query given as text; returns its rows as text, with empty texts for nulls.

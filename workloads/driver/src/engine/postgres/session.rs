@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{plan, settings};
 use crate::engine::pgwire::{Copy, Line, Row, Statement};
-use crate::engine::{quote_identifier, EngineError, Isolation, Server, Session, Value};
+use crate::engine::{quote_identifier, Answer, EngineError, Isolation, Server, Session, Value};
 
 /// A session, and the password that must not be repeated.
 pub struct PostgresSession {
@@ -41,6 +41,10 @@ impl Session for PostgresSession {
 
     async fn drain(&self, sql: &str) -> Result<u64, EngineError> {
         self.line.drain(sql).await
+    }
+
+    async fn answer(&self, sql: &str) -> Result<Answer, EngineError> {
+        self.line.answer(sql).await
     }
 
     async fn begin(&self, isolation: Isolation) -> Result<(), EngineError> {

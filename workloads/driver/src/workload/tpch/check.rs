@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{object, ScaleFactor};
+use super::answers::{self, Reference};
+use super::{object, CheckCommand, ScaleFactor};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
@@ -82,18 +83,38 @@ const CONDITIONS: [Condition; 10] = [
 
 pub async fn check<E: Engine>(
     invocation: &Invocation<E>,
-    scale: Option<&ScaleFactor>,
+    command: &CheckCommand,
 ) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
-    let expected = Expectation { workload: super::NAME, scale: scale.map(ScaleFactor::text) };
+    let expected =
+        Expectation { workload: super::NAME, scale: command.scale_factor.as_ref().map(ScaleFactor::text) };
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
-    let mut document =
-        invocation.document("check", object(json!({"scaleFactor": meta.scale})), session.server().await?);
+    let scale: ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
+    let reference = match command.answers {
+        true => Some(Reference::of(&scale).ok_or_else(|| no_reference(&scale))?),
+        false => None,
+    };
+    let mut document = invocation.document(
+        "check",
+        object(json!({"scaleFactor": meta.scale, "answers": command.answers})),
+        session.server().await?,
+    );
     document.checks.extend(cardinalities(&session, &meta).await?);
     document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);
+    if let Some(reference) = reference {
+        document.checks.extend(answers::check(&session, &scale, &reference, &invocation.progress).await?);
+    }
     document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)
+}
+
+fn no_reference(scale: &ScaleFactor) -> Failure {
+    Failure::arguments(format!(
+        "--answers: there are reference answers for the scale factors {}; the loaded data has {}",
+        Reference::scales(),
+        scale.text()
+    ))
 }
 
 /// Clause 4.2.5: each table has the rows that were generated for its scale factor.

@@ -57,18 +57,7 @@ impl Dataset for TpchData {
     }
 
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows> {
-        let (scale, part, parts) = (self.scale.value(), chunk as i32 + 1, self.chunks(table) as i32);
-        match table.name {
-            "lineitem" => Box::new(Lines(LineItemGenerator::new(scale, part, parts).iter())),
-            "orders" => Box::new(Lines(OrderGenerator::new(scale, part, parts).iter())),
-            "partsupp" => Box::new(Lines(PartSuppGenerator::new(scale, part, parts).iter())),
-            "part" => Box::new(Lines(PartGenerator::new(scale, part, parts).iter())),
-            "customer" => Box::new(Lines(CustomerGenerator::new(scale, part, parts).iter())),
-            "supplier" => Box::new(Lines(SupplierGenerator::new(scale, part, parts).iter())),
-            "nation" => Box::new(Lines(NationGenerator::new(scale, part, parts).iter())),
-            "region" => Box::new(Lines(RegionGenerator::new(scale, part, parts).iter())),
-            name => unreachable!("{name} is no table of TPC-H"),
-        }
+        rows(table.name, &self.scale, chunk as i32 + 1, self.chunks(table) as i32, Ending::Newline)
     }
 
     fn keys(&self) -> &'static [Key] {
@@ -80,17 +69,51 @@ impl Dataset for TpchData {
     }
 }
 
-/// Rows whose text is dbgen's: `a|b|c|`, where the exchange format has `a|b|c` and a newline.
-struct Lines<I>(I);
+/// The rows of one of `parts` parts (from 1) of a table. A part beyond the last one continues the random
+/// streams of `orders` and `lineitem`, as the data of the refresh functions does.
+pub fn rows(table: &str, scale: &ScaleFactor, part: i32, parts: i32, ending: Ending) -> Box<dyn Rows> {
+    let scale = scale.value();
+    match table {
+        "lineitem" => lines(LineItemGenerator::new(scale, part, parts).iter(), ending),
+        "orders" => lines(OrderGenerator::new(scale, part, parts).iter(), ending),
+        "partsupp" => lines(PartSuppGenerator::new(scale, part, parts).iter(), ending),
+        "part" => lines(PartGenerator::new(scale, part, parts).iter(), ending),
+        "customer" => lines(CustomerGenerator::new(scale, part, parts).iter(), ending),
+        "supplier" => lines(SupplierGenerator::new(scale, part, parts).iter(), ending),
+        "nation" => lines(NationGenerator::new(scale, part, parts).iter(), ending),
+        "region" => lines(RegionGenerator::new(scale, part, parts).iter(), ending),
+        name => unreachable!("{name} is no table of TPC-H"),
+    }
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// `a|b|c` and a newline: the exchange format.
+    Newline,
+    /// `a|b|c|` and a newline: dbgen's files.
+    Separator,
+}
+
+/// Rows whose text is dbgen's `a|b|c|`, which lacks the newline.
+struct Lines<I> {
+    rows: I,
+    ending: Ending,
+}
+
+pub fn lines<I: Iterator<Item: Display> + 'static>(rows: I, ending: Ending) -> Box<dyn Rows> {
+    Box::new(Lines { rows, ending })
+}
 
 impl<I: Iterator<Item: Display>> Rows for Lines<I> {
     fn fill(&mut self, out: &mut Vec<u8>, enough: usize) -> u64 {
         let mut rows = 0;
         while out.len() < enough {
-            let Some(row) = self.0.next() else { break };
+            let Some(row) = self.rows.next() else { break };
             write!(out, "{row}").expect("writing into memory does not fail");
-            if let Some(last) = out.last_mut() {
-                *last = b'\n';
+            match (self.ending, out.last_mut()) {
+                (Ending::Newline, Some(last)) => *last = b'\n',
+                _ => out.push(b'\n'),
             }
             rows += 1;
         }

@@ -1,12 +1,15 @@
 //! TPC-H (specification 3.0.1).
 
+mod answers;
 mod check;
 mod data;
+mod generate;
 mod parameters;
 mod queries;
 mod run;
 mod scale;
 mod schema;
+mod texts;
 
 use std::time::Duration;
 
@@ -19,17 +22,39 @@ use crate::failure::Failure;
 use crate::load;
 use crate::report::Document;
 
+pub use queries::validation as validation_query;
 pub use scale::ScaleFactor;
 
 pub const NAME: &str = "tpch";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[command(flatten)]
+    Database(DatabaseCommand),
+    /// Write the eight tables as files in dbgen's format, without a database
+    Generate(generate::GenerateCommand),
+    /// Write the texts of the 22 queries as files, without a database
+    Queries(texts::QueriesCommand),
+}
+
+impl Command {
+    /// Performs a command that needs no database; gives back one that does.
+    pub fn offline(self) -> Result<Result<(), Failure>, DatabaseCommand> {
+        match self {
+            Command::Database(command) => Err(command),
+            Command::Generate(command) => Ok(generate::generate(&command)),
+            Command::Queries(command) => Ok(texts::write(&command)),
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DatabaseCommand {
     /// Generate the eight tables and load them
     Load(LoadCommand),
     /// Run the queries and measure their runtimes
     Run(RunCommand),
-    /// Check the loaded data against the rules of clauses 1.4 and 4.2
+    /// Check the loaded data against the rules of clauses 1.4 and 4.2, and the answers of the queries
     Check(CheckCommand),
 }
 
@@ -78,6 +103,10 @@ pub struct CheckCommand {
     /// Refuse data of another scale factor [default: what is loaded]
     #[arg(long, value_name = "SF")]
     scale_factor: Option<ScaleFactor>,
+    /// Also run the 22 queries with validation parameters and compare their answers with the reference
+    /// (scale factors 0.01, 0.1 and 1) by clause 2.1.3.5
+    #[arg(long)]
+    answers: bool,
 }
 
 /// Which connection a query runs on.
@@ -87,22 +116,22 @@ pub enum Connection {
     PerQuery,
 }
 
-impl Task for Command {
+impl Task for DatabaseCommand {
     fn workload(&self) -> &'static str {
         NAME
     }
 
     fn common(&self) -> &Common {
         match self {
-            Command::Load(command) => &command.common,
-            Command::Run(command) => &command.common,
-            Command::Check(command) => &command.common,
+            DatabaseCommand::Load(command) => &command.common,
+            DatabaseCommand::Run(command) => &command.common,
+            DatabaseCommand::Check(command) => &command.common,
         }
     }
 
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
-            Command::Load(command) => {
+            DatabaseCommand::Load(command) => {
                 let dataset = data::TpchData::new(command.scale_factor.clone());
                 let connections = command.load.connections();
                 let parameters = object(json!({
@@ -110,15 +139,10 @@ impl Task for Command {
                 }));
                 load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => run::run(invocation, command).await,
-            Command::Check(command) => check::check(invocation, command.scale_factor.as_ref()).await,
+            DatabaseCommand::Run(command) => run::run(invocation, command).await,
+            DatabaseCommand::Check(command) => check::check(invocation, command).await,
         }
     }
-}
-
-/// The text of a query (1 to 22) with the parameters of the query validation (clauses 2.4.x.3).
-pub fn validation_query(query: u8, scale: &ScaleFactor) -> String {
-    queries::text(query, &parameters::of(query, parameters::Choice::Validation, 0, scale))
 }
 
 fn object(value: Value) -> Map<String, Value> {

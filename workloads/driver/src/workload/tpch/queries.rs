@@ -5,6 +5,8 @@
 
 use std::str::FromStr;
 
+use super::{parameters, ScaleFactor};
+
 const TEXTS: [&str; 22] = [
     include_str!("queries/q01.sql"),
     include_str!("queries/q02.sql"),
@@ -30,6 +32,9 @@ const TEXTS: [&str; 22] = [
     include_str!("queries/q22.sql"),
 ];
 
+/// Number of queries.
+pub const COUNT: u8 = 22;
+
 /// A parameter's name and value.
 pub type Parameters = Vec<(&'static str, String)>;
 
@@ -40,6 +45,11 @@ pub fn text(query: u8, parameters: &Parameters) -> String {
         text = text.replace(&format!("{{{name}}}"), value);
     }
     text
+}
+
+/// The text of a query with the parameters of the query validation (clauses 2.4.x.3).
+pub fn validation(query: u8, scale: &ScaleFactor) -> String {
+    text(query, &parameters::of(query, parameters::Choice::Validation, 0, scale))
 }
 
 /// Which queries run, and in which order.
