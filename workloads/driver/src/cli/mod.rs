@@ -51,7 +51,9 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Agent(args) => return dbbench_agent::run(args),
-        Command::Tpch(command) => command.offline().unwrap_or_else(|command| on_database(&command)),
+        Command::Tpch(tpch::Command::Database(command)) => on_database(&command),
+        Command::Tpch(tpch::Command::Generate(command)) => tpch::generate(&command),
+        Command::Tpch(tpch::Command::Queries(command)) => tpch::write_queries(&command),
         Command::Tpcc(command) => on_database(&command),
         Command::Tatp(command) => on_database(&command),
     };

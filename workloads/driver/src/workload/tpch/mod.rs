@@ -22,8 +22,10 @@ use crate::failure::Failure;
 use crate::load;
 use crate::report::Document;
 
+pub use generate::generate;
 pub use queries::validation as validation_query;
 pub use scale::ScaleFactor;
+pub use texts::write as write_queries;
 
 pub const NAME: &str = "tpch";
 
@@ -35,17 +37,6 @@ pub enum Command {
     Generate(generate::GenerateCommand),
     /// Write the texts of the 22 queries as files, without a database
     Queries(texts::QueriesCommand),
-}
-
-impl Command {
-    /// Performs a command that needs no database; gives back one that does.
-    pub fn offline(self) -> Result<Result<(), Failure>, DatabaseCommand> {
-        match self {
-            Command::Database(command) => Err(command),
-            Command::Generate(command) => Ok(generate::generate(&command)),
-            Command::Queries(command) => Ok(texts::write(&command)),
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]
