@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::load::MySqlCopy;
 use super::{error, literal, placeholder, plan, quote, settings, value};
-use crate::engine::{EngineError, ErrorKind, Isolation, Server, Session, Value};
+use crate::engine::{Answer, EngineError, ErrorKind, Isolation, Server, Session, Value};
 
 /// A session. The connection is shared with the task that feeds a load.
 pub struct MySqlSession {
@@ -114,6 +114,12 @@ impl Session for MySqlSession {
         let mut rows = 0;
         answer.for_each(|_| rows += 1).await.map_err(|e| error::of_statement(&e))?;
         answer.drop_result().await.map_err(|e| error::of_statement(&e))?;
+        Ok(rows)
+    }
+
+    async fn answer(&self, sql: &str) -> Result<Answer, EngineError> {
+        let mut rows = self.text_rows(sql).await?;
+        rows.iter_mut().flatten().flatten().for_each(|text| text.truncate(text.trim_end().len()));
         Ok(rows)
     }
 
