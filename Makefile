@@ -17,7 +17,8 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-PYTHON_SOURCES := operator/src operator/tests e2e workloads/images workloads/answers .ci/tests
+PYTHON_SOURCES := operator/src operator/tests operator/calibration e2e workloads/images workloads/answers \
+    .ci/tests
 
 .PHONY: help
 help: ## List the targets
@@ -57,7 +58,7 @@ check: packages $(VENV)/.installed ## Formatters, linters, types, import contrac
 check-python: $(VENV)/.installed
 	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check --quiet $(PYTHON_SOURCES)
 	@$(STEP) 'ruff check' $(VENV)/bin/ruff check --quiet $(PYTHON_SOURCES)
-	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy -p dbbench
+	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy -p dbbench -p calibration
 	@cd e2e && ../$(STEP) 'mypy e2e' ../$(VENV)/bin/mypy
 	@cd e2e/cluster && ../../$(STEP) 'mypy e2e/cluster' ../../$(VENV)/bin/mypy
 	@cd operator && ../$(STEP) 'import contracts' ../$(VENV)/bin/lint-imports --no-logo
@@ -136,6 +137,10 @@ test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and
 .PHONY: test-e2e
 test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
 	@.ci/tests images cluster
+
+.PHONY: calibrate
+calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md
+	@cd operator && ../$(PYTHON) -m calibration
 
 .PHONY: demo
 demo: $(if $(KUBECONFIG),,packages) $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes

@@ -72,9 +72,11 @@ def test_json_has_the_documented_layout():
         "slowdown",
         "interval",
         "verdict",
+        "adjustedP",
         "trials",
         "paired",
         "unpaired",
+        "deployments",
     }
     ratios = [150 / 100, 120 / 81, 90 / 59.5]
     expected = (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3) - 1
@@ -85,6 +87,36 @@ def test_json_has_the_documented_layout():
     assert aggregate["shares"] == [
         {"cell": "orders", "ofBaseline": 1.0, "contribution": pytest.approx(expected)}
     ]
+
+
+def test_positions_take_out_drift_and_deployments_count_as_one_value():
+    lines = ["target,cell,trial,value,position,deployment"]
+    for trial in range(1, 7):
+        first, second = ("pod", "vm") if trial % 2 else ("vm", "pod")
+        # 1 % slower with every measurement, and the vm 5 % slower.
+        for place, target in ((1, first), (2, second)):
+            value = 1.01 ** (2 * trial + place) * (1.05 if target == "vm" else 1)
+            lines.append(f"{target},Q1,{trial},{value!r},{place},")
+    text = "\n".join(lines)
+    drifting = json.loads(run("-", "--baseline", "pod", "--json", text=text).stdout)
+    found = drifting["slowdowns"][0]
+    assert found["interval"]["low"] == pytest.approx(0.05)
+    assert found["interval"]["high"] == pytest.approx(0.05)
+    assert found["deployments"] == 0
+    named = "\n".join(
+        line if number == 0 else f"{line}{'ab'[number > 6]}" for number, line in enumerate(lines)
+    )
+    found = json.loads(run("-", "--baseline", "pod", "--json", text=named).stdout)["slowdowns"][0]
+    assert (found["trials"], found["deployments"]) == (6, 2)
+
+
+def test_verdicts_of_many_cells_are_announced_as_a_family():
+    text = BLOCKS + BLOCKS.replace("orders", "payments").partition("\n")[2]
+    assert (
+        "The verdicts of 2 comparisons hold together"
+        in run("-", "--baseline", "pod", text=text).stdout
+    )
+    assert "hold together" not in run("-", "--baseline", "pod", text=BLOCKS).stdout
 
 
 def test_a_json_interval_is_null_with_one_trial():
@@ -123,6 +155,16 @@ def test_names_that_look_like_markup_are_shown_as_they_are():
             "line 8, column cell: cell 'payments' has no value for target 'pod'",
         ),
         ("nonsense\n", "pod", "standard input: line 1: there is no column target"),
+        (
+            "target,cell,trial,value,position\npod,Q1,1,1,first\nvm,Q1,1,1,2\n",
+            "pod",
+            "line 2, column position: 'first' is not a number; write 1 for what was measured first",
+        ),
+        (
+            "target,cell,trial,value,deployment\npod,Q1,1,1,a\nvm,Q1,1,1,\n",
+            "pod",
+            "line 3, column deployment: deployment is empty, but other rows name one",
+        ),
     ],
 )
 def test_bad_input_ends_with_exit_code_2_and_the_reason(text, baseline, expected):

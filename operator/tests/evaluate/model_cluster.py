@@ -89,6 +89,7 @@ class ModelCluster:
     records: dict[tuple[str, ...], TrialRecord | LoadRecord] = field(default_factory=dict)
     stored: list[tuple[str, ...]] = field(default_factory=list)
     jobs_run: list[str] = field(default_factory=list)
+    starts: list[str] = field(default_factory=list)
     most_targets_at_once: int = 0
     stuck: frozenset[str] = frozenset()
 
@@ -207,6 +208,8 @@ class ModelCluster:
             self.pods.pop(pod, None)
         elif name not in self.stuck:
             template = manifest["spec"]["template"]["metadata"]
+            if pod not in self.pods:
+                self.starts.append(labels_of({"metadata": template})["dbbench.io/target"])
             before = self.pods.get(pod, {}).get("metadata", {})
             self.pods[pod] = {
                 "metadata": {

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.state import Ref
+from dbbench.plan import block
 from dbbench.results.record import Outcome, TrialRecord
 
 from .model_cluster import ModelCluster, OperatorKilledError, node, spec
@@ -87,6 +88,15 @@ def test_a_load_into_memory_that_fails_has_its_attempts_anew_in_each_turn():
     cluster.run()
     assert failures < set(cluster.jobs_run)
     assert cluster.condition("Succeeded")["status"] == "True"
+
+
+def test_a_target_starts_anew_in_every_block():
+    cluster = ModelCluster(spec(trials={"min": 4, "seed": 3}))
+    cluster.run()
+    blocks = [block(cluster.benchmark().spec, 3, index) for index in (1, 2, 3, 4)]
+    order = [turn.target for found in blocks for turn in found.turns]
+    assert order[1] == order[2]
+    assert cluster.starts == order
 
 
 def test_emulation_is_flagged_and_slowdowns_are_reported():
@@ -255,7 +265,7 @@ def test_run_goes_on_until_intervals_are_narrow_or_max_is_reached():
     narrow = ModelCluster(spec(trials=trials), seed=1)
     narrow.run(1000)
     blocks = {record.block for record in narrow.records.values() if isinstance(record, TrialRecord)}
-    assert 2 < len(blocks) < 12
+    assert len(blocks) == 10
     assert "TargetHalfWidthReached" in narrow.condition("Succeeded")["message"]
     wide = ModelCluster(spec(trials=trials | {"targetHalfWidth": "0.01%", "max": 3}))
     wide.run(1000)

@@ -125,6 +125,22 @@ def test_there_is_always_a_last_block(spec: DBBenchmarkSpec) -> None:
     assert most == (spec.trials.max or spec.trials.min)
 
 
+@given(specs(), seeds, st.integers(1, 500))
+def test_the_second_block_of_a_pair_has_the_order_of_the_first_reversed(
+    spec: DBBenchmarkSpec, seed: int, pair: int
+) -> None:
+    first, second = (block(spec, seed, index) for index in (2 * pair - 1, 2 * pair))
+    assert [(trial.target, trial.cell) for trial in second.trials] == [
+        (trial.target, trial.cell) for trial in reversed(first.trials)
+    ]
+    # Steady drift adds to each target in proportion to its places: the same for all of them.
+    places: Counter[str] = Counter()
+    for found in (first, second):
+        for place, turn in enumerate(found.turns):
+            places[turn.target] += place
+    assert len(set(places.values())) == 1
+
+
 def test_every_order_of_two_targets_occurs_about_as_often() -> None:
     """Drift of the machine cancels only if no target is favoured by its place in the block."""
     spec = DBBenchmarkSpec.model_validate(

@@ -149,6 +149,49 @@ def test_units_are_aggregated_apart():
     ]
 
 
+def test_aggregates_have_intervals_over_the_blocks_that_all_cells_share():
+    table = compare(samples_of([[(1.0, 1.1), (1.0, 1.2), (1.0, 1.15)]] * 2), "base")
+    found, single = table.aggregate("vm", Unit.SECONDS), table.slowdowns[0]
+    for bounds in (found.mean_interval, found.total_interval, found.geometric_interval):
+        assert bounds == pytest.approx(single.interval)
+    alone = compare(samples_of([[(1.0, 1.1)], [(1.0, 1.2)]]), "base").aggregates[0]
+    assert alone.mean_interval is alone.total_interval is alone.geometric_interval is None
+
+
+def test_deployments_are_what_the_interval_counts():
+    def samples(deployments):
+        return [
+            Sample(target, "c", f"t{trial}", value, Unit.SECONDS, deployment=deployment)
+            for deployment, blocks in deployments.items()
+            for trial, pair in enumerate(blocks)
+            for target, value in zip(("base", "vm"), pair, strict=True)
+        ]
+
+    # Within a deployment nothing varies: three blocks of it are one piece of evidence.
+    many = compare(
+        samples({"a": [(1.0, 1.1)] * 3, "b": [(1.0, 1.3)] * 3, "c": [(1.0, 1.2)] * 3}), "base"
+    ).slowdowns[0]
+    one = compare(
+        samples({"a": [(1.0, 1.1)], "b": [(1.0, 1.3)], "c": [(1.0, 1.2)]}), "base"
+    ).slowdowns[0]
+    assert (many.trials, many.deployments) == (9, 3)
+    assert many.interval == pytest.approx(one.interval)
+    assert many.relative == pytest.approx(one.relative)
+
+
+def test_values_shown_are_those_at_the_middle_of_the_block():
+    places = [(0, 1), (1, 0), (0, 1), (1, 0), (0, 1)]
+    samples = [
+        Sample(target, "c", str(trial), 1.1**place * factor, Unit.SECONDS, position=place)
+        for trial, pair in enumerate(places)
+        for target, place, factor in zip(("base", "vm"), pair, (1.0, 1.5), strict=True)
+    ]
+    found = compare(samples, "base").slowdowns[0]
+    assert found.relative == pytest.approx(0.5)
+    assert found.baseline_value == pytest.approx(1.1**0.5)
+    assert found.target_value == pytest.approx(1.5 * 1.1**0.5)
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
 def test_a_value_that_is_no_time_or_rate_is_refused(value):
     with pytest.raises(ValueError, match="not a positive number"):

@@ -239,7 +239,8 @@ class Trials(ApiModel):
         None,
         description=(
             "Between min and max, go on until the 95 % confidence interval of every comparison is "
-            'at most this wide on each side, for example "1%".'
+            'at most this wide on each side, for example "1%", at three looks in a row: after 6, '
+            "8, 10, ... blocks."
         ),
     )
     seed: int | None = Field(

@@ -40,7 +40,9 @@ def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: 
 
     FILE is CSV with the header target,cell,trial,value or target,cell,trial,value,unit; - reads
     standard input. The unit is seconds (the default), per_second or per_minute. Trials of the same
-    name belong together: they are compared pair by pair, and give the confidence interval.
+    name belong together: they are compared pair by pair, and give the confidence interval. Two
+    columns may be added: position (when in its trial a target was measured, 1, 2, ... or seconds:
+    then drift within trials is taken out) and deployment (of several, each counts as one value).
     """
     name = "standard input" if file == "-" else file
     try:

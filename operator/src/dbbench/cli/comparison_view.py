@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dbbench.api.status import Verdict
-from dbbench.results.figures import interval, level, percent, quantity, share
+from dbbench.results.figures import bounds, interval, level, percent, quantity, share, together
 from dbbench.stats import AggregateSlowdowns, ComparisonTable, Slowdown
 
 SCHEMA_VERSION = 1
@@ -33,6 +33,9 @@ def render(table: ComparisonTable, console: Console) -> None:
                 console.print(_aggregate_line(aggregate, several_units=len(aggregates) > 1))
         for note in _notes(table, slowdowns):
             console.print(note, style="dim")
+    judged = sum(found.interval is not None for found in table.slowdowns)
+    if judged > 1:
+        console.print(together(judged, table.confidence), style="dim")
 
 
 def to_document(table: ComparisonTable) -> dict[str, Any]:
@@ -52,13 +55,13 @@ def to_document(table: ComparisonTable) -> dict[str, Any]:
                 "targetValue": found.target_value,
                 "absolute": found.absolute,
                 "slowdown": found.relative,
-                "interval": None
-                if found.interval is None
-                else {"low": found.interval[0], "high": found.interval[1]},
+                "interval": bounds(found.interval),
                 "verdict": found.verdict.value,
+                "adjustedP": found.adjusted_p,
                 "trials": found.trials,
                 "paired": found.paired,
                 "unpaired": found.unpaired,
+                "deployments": found.deployments,
             }
             for found in table.slowdowns
         ],
@@ -70,6 +73,11 @@ def to_document(table: ComparisonTable) -> dict[str, Any]:
                 "meanOfSlowdowns": found.mean_of_slowdowns,
                 "slowdownOfTotal": found.slowdown_of_total,
                 "geometricMean": found.geometric_mean,
+                "intervals": {
+                    "meanOfSlowdowns": bounds(found.mean_interval),
+                    "slowdownOfTotal": bounds(found.total_interval),
+                    "geometricMean": bounds(found.geometric_interval),
+                },
                 "shares": [
                     {
                         "cell": part.cell,
@@ -130,11 +138,15 @@ def _target_table(
 
 def _aggregate_line(aggregate: AggregateSlowdowns, *, several_units: bool) -> str:
     of = f" (in {aggregate.unit.value})" if several_units else ""
-    return (
-        f"{aggregate.cells} cells{of}: mean of slowdowns {percent(aggregate.mean_of_slowdowns)}, "
-        f"slowdown of total {percent(aggregate.slowdown_of_total)}, "
-        f"geometric mean {percent(aggregate.geometric_mean)}"
-    )
+    parts = [
+        f"{name} {percent(ratio)}" + (f" ({interval(sure)})" if sure else "")
+        for name, ratio, sure in (
+            ("mean of slowdowns", aggregate.mean_of_slowdowns, aggregate.mean_interval),
+            ("slowdown of total", aggregate.slowdown_of_total, aggregate.total_interval),
+            ("geometric mean", aggregate.geometric_mean, aggregate.geometric_interval),
+        )
+    ]
+    return f"{aggregate.cells} cells{of}: {', '.join(parts)}"
 
 
 def _notes(table: ComparisonTable, slowdowns: list[Slowdown]) -> list[str]:

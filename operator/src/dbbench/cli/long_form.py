@@ -1,4 +1,8 @@
-"""Reads measurements in long form: `target,cell,trial,value[,unit]`, one value a row. No I/O."""
+"""Reads measurements in long form, one value a row. No I/O.
+
+The columns are `target,cell,trial,value` and, where they are wanted, `unit`, `position` and
+`deployment`, in any order.
+"""
 
 import csv
 import math
@@ -10,6 +14,7 @@ from dbbench.stats import Sample, Unit
 
 REQUIRED = ("target", "cell", "trial", "value")
 COLUMNS = (*REQUIRED, "unit")
+OPTIONAL = ("unit", "position", "deployment")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -74,7 +79,7 @@ def read(text: str) -> list[Row]:
             problems += found.problems
         else:
             rows.append(Row(line, found.sample()))
-    problems += _contradictions(rows)
+    problems += _contradictions(rows) + _unnamed_deployments(rows)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.line))
     if not rows:
@@ -84,7 +89,10 @@ def read(text: str) -> list[Row]:
 
 def _header(line: int, header: Sequence[str]) -> list[str]:
     names = [name.lower() for name in header]
-    expected = f"the first line must be {','.join(REQUIRED)} or {','.join(COLUMNS)}"
+    expected = (
+        f"the first line must be {','.join(REQUIRED)} or {','.join(COLUMNS)}; "
+        "position and deployment may be added"
+    )
     if len(names) == 1:
         for separator in (";", "\t"):
             if separator in header[0]:
@@ -99,11 +107,11 @@ def _header(line: int, header: Sequence[str]) -> list[str]:
         problems += [
             Problem(line, name, f"{name!r} is not a column; {expected}")
             for name in names
-            if name not in COLUMNS
+            if name not in (*REQUIRED, *OPTIONAL)
         ]
     problems += [
         Problem(line, name, f"{name!r} is there twice; remove one")
-        for name in COLUMNS
+        for name in (*REQUIRED, *OPTIONAL)
         if names.count(name) > 1
     ]
     if problems:
@@ -123,11 +131,33 @@ class _Row:
                 self._refuse(name, f"{name} is empty; write a name")
         self._value = self._number(fields["value"])
         self._unit = self._known_unit(fields.get("unit", ""))
+        self._position = self._optional_number("position")
 
     def sample(self) -> Sample:
         """The sample of a row without problems."""
         fields = self._fields
-        return Sample(fields["target"], fields["cell"], fields["trial"], self._value, self._unit)
+        return Sample(
+            fields["target"],
+            fields["cell"],
+            fields["trial"],
+            self._value,
+            self._unit,
+            position=self._position,
+            deployment=fields.get("deployment", ""),
+        )
+
+    def _optional_number(self, column: str) -> float | None:
+        text = self._fields.get(column, "")
+        if not text:
+            return None
+        if _NUMBER.fullmatch(text) is None or math.isinf(float(text)):
+            self._refuse(
+                column,
+                f"{text!r} is not a number; write 1 for what was measured first in the trial, 2 "
+                "for the next, or seconds",
+            )
+            return None
+        return float(text)
 
     def _number(self, text: str) -> float:
         if _NUMBER.fullmatch(text) is None:
@@ -161,7 +191,7 @@ def _contradictions(rows: Sequence[Row]) -> list[Problem]:
     """Two units in one cell, and two values for one trial."""
     problems = []
     units: dict[str, Row] = {}
-    trials: dict[tuple[str, str, str], Row] = {}
+    trials: dict[tuple[str, str, str, str], Row] = {}
     for row in rows:
         sample = row.sample
         first = units.setdefault(sample.cell, row)
@@ -174,7 +204,7 @@ def _contradictions(rows: Sequence[Row]) -> list[Problem]:
                     f"line {first.line}; write one unit for the whole cell",
                 )
             )
-        key = (sample.target, sample.cell, sample.trial)
+        key = (sample.target, sample.cell, sample.deployment, sample.trial)
         before = trials.setdefault(key, row)
         if before is not row:
             problems.append(
@@ -186,6 +216,14 @@ def _contradictions(rows: Sequence[Row]) -> list[Problem]:
                 )
             )
     return problems
+
+
+def _unnamed_deployments(rows: Sequence[Row]) -> list[Problem]:
+    """Deployments are named for all rows or for none."""
+    if not any(row.sample.deployment for row in rows):
+        return []
+    message = "deployment is empty, but other rows name one; name it in every row or in none"
+    return [Problem(row.line, "deployment", message) for row in rows if not row.sample.deployment]
 
 
 def _either(words: Sequence[str]) -> str:

@@ -11,8 +11,9 @@ from dbbench.api.quantities import percent
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.evaluate.state import State
 from dbbench.plan import Block, Trial, block, block_limits
-from dbbench.results.analysis import analyse
+from dbbench.results.analysis import primary_slowdowns
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.stats.stopping import looks, narrow_enough
 
 MAX_ATTEMPTS = 3
 
@@ -38,7 +39,7 @@ def schedule(state: State, seed: int) -> Schedule:
     done = 0
     for current in blocks(spec, seed):
         fewest, most = block_limits(spec)
-        if current.index > fewest and precise_enough(state, done):
+        if current.index > fewest and not _begun(state, current) and may_stop(state, done):
             return Schedule(
                 None, done, done * per_block, done * per_block, invalid, "TargetHalfWidthReached"
             )
@@ -49,7 +50,9 @@ def schedule(state: State, seed: int) -> Schedule:
         done = current.index
         if done == most:
             break
-    reason = "" if spec.trials.target_half_width is None else "MaxBlocksReached"
+    reason = ""
+    if spec.trials.target_half_width is not None:
+        reason = "TargetHalfWidthReached" if precise_enough(state, done) else "MaxBlocksReached"
     return Schedule(None, done, done * per_block, done * per_block, invalid, reason)
 
 
@@ -65,22 +68,29 @@ def measured_trials(records: tuple[TrialRecord, ...]) -> frozenset[str]:
     return frozenset(record.trial for record in records if record.outcome is Outcome.MEASURED)
 
 
-def precise_enough(state: State, complete_blocks: int) -> bool:
-    """Whether every interval is at most as wide as `targetHalfWidth` on each side.
+def _begun(state: State, current: Block) -> bool:
+    """Whether it was decided before that this block is measured."""
+    return any(record.block >= current.index for record in state.trials)
+
+
+def may_stop(state: State, complete_blocks: int) -> bool:
+    """Whether the run may end here, between `trials.min` and `trials.max`.
 
     Without a target the answer is always yes: then `trials.min` alone decides.
     """
+    if state.benchmark.spec.trials.target_half_width is None:
+        return True
+    counts = looks(complete_blocks)
+    return bool(counts) and all(precise_enough(state, count) for count in counts)
+
+
+def precise_enough(state: State, blocks: int) -> bool:
+    """Whether every interval, from so many blocks, is as narrow as `targetHalfWidth`."""
     wanted = state.benchmark.spec.trials.target_half_width
     if wanted is None:
         return True
-    records = usable_records(state, complete_blocks)
-    for comparison in analyse(state.benchmark, records, frozenset(), latencies=False).comparisons:
-        interval = comparison.confidence_interval
-        if interval is None:
-            return False
-        if (float(interval.high) - float(interval.low)) / 2 > percent(wanted):
-            return False
-    return True
+    found = primary_slowdowns(state.benchmark, usable_records(state, blocks))
+    return narrow_enough((slowdown.interval for slowdown in found), percent(wanted))
 
 
 def usable_records(state: State, blocks_done: int) -> tuple[TrialRecord, ...]:

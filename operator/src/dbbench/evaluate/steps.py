@@ -49,13 +49,14 @@ Step = Waiting | Failed
 def next_step(state: State, trial: Trial) -> Step:
     """What must happen so that this trial gets measured.
 
-    In order: other targets stop, the guest's disk is made, the target starts and answers, each
-    workload is loaded, the trial runs.
+    In order: other targets stop, and this one if it still runs from an earlier block; the guest's
+    disk is made, the target starts and answers, each workload is loaded, the trial runs.
     """
     spec = state.benchmark.spec
     target = spec.target(trial.target)
     return (
         _stop_others(state, target)
+        or _stop_earlier_turn(state, target, trial)
         or _disk(state, target)
         or _start(state, target)
         or _loads(state, target)
@@ -97,6 +98,23 @@ def active_job_pods(state: State) -> list[Manifest]:
 
 def _stop_others(state: State, target: Target) -> Waiting | None:
     return _stop(state, [other for other in state.benchmark.spec.targets if other != target])
+
+
+def _stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:
+    """The last of a block is often the first of the next; it starts anew like every other."""
+    before = [
+        parse_timestamp(record.started)
+        for record in state.trials
+        if record.target == target.name and record.block < trial.block
+    ]
+    pods = target_pods(state, target.name)
+    if before and any(_created(pod) < max(before) for pod in pods):
+        return _stop(state, [target])
+    return None
+
+
+def _created(pod: Manifest) -> datetime:
+    return parse_timestamp(pod["metadata"]["creationTimestamp"])
 
 
 def _stop(state: State, targets: Iterable[Target]) -> Waiting | None:

@@ -65,11 +65,15 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     Every target runs the cells in the same order and with the same workload seed: within a block
     the targets differ in nothing but themselves and the time of their turn.
     """
-    order = random.Random(f"{seed}/{index}")
+    first = index - (index - 1) % 2
+    order = random.Random(f"{seed}/{first}")
     targets = [target.name for target in spec.targets]
     order.shuffle(targets)
     ordered = list(cells(spec))
     order.shuffle(ordered)
+    if index != first:
+        targets.reverse()
+        ordered.reverse()
     seeds = {cell: workload_seed(seed, index, cell) for cell in ordered}
     return Block(
         index,

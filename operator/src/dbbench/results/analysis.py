@@ -6,7 +6,8 @@ Only records with outcome Measured count; the others are counted, and shown besi
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from dbbench import stats
 from dbbench.api import status
@@ -17,7 +18,7 @@ from dbbench.results import driver_result
 from dbbench.results.driver_result import DriverResult, Operation, ResultError
 from dbbench.results.latency import HistogramError, Latency, merge
 from dbbench.results.record import Outcome, TrialRecord
-from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare
+from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged
 
 TOTAL_RUNTIME = "totalRuntime"
 THROUGHPUT = "throughput"
@@ -110,7 +111,12 @@ class _Measured:
 
     target: str
     block: str
+    started: float
     result: DriverResult
+
+    def sample(self, name: str, value: float, unit: Unit) -> Sample:
+        """One figure of the trial; the time of its start is its position in the block."""
+        return Sample(self.target, name, self.block, value, unit, position=self.started)
 
 
 def primary_metric(workload: Workload) -> str:
@@ -164,12 +170,49 @@ def analyse(
                 cell, target.name, [trial for trial in trials if trial.target == target.name]
             )
     return Analysis(
-        metrics=tuple(metrics),
-        queries=tuple(queries),
+        metrics=_judged_metrics(metrics),
+        queries=_judged_queries(queries),
         operations=tuple(operations),
         counts=tuple(_counts(target.name, records) for target in spec.targets),
         unusable=tuple(unusable),
         emulated_targets=emulated_targets,
+    )
+
+
+def primary_slowdowns(
+    benchmark: DBBenchmark, records: Sequence[TrialRecord]
+) -> tuple[Slowdown, ...]:
+    """The slowdowns that the precision of a run is judged by, and nothing else of the analysis."""
+    spec = benchmark.spec
+    latest = _latest_measured(records)
+    found: list[Slowdown] = []
+    for cell in cells(spec):
+        primary = primary_metric(spec.workload(cell.workload))
+        trials, _ = _usable(
+            [one for one in latest if (one.workload, one.cell) == (cell.workload, cell.name)],
+            primary,
+        )
+        samples = _metric_samples(trials, primary, _PRIMARY_UNITS[primary])
+        found += compare(samples, spec.baseline).slowdowns
+    return tuple(found)
+
+
+def _judged_metrics(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
+    """Verdicts of the whole benchmark: one family of primary metrics, another of the rest."""
+    verdicts: dict[int, Slowdown] = {}
+    for primary in (True, False):
+        family = [index for index, found in enumerate(metrics) if found.primary is primary]
+        slowdowns = judged([metrics[index].slowdown for index in family])
+        verdicts |= dict(zip(family, slowdowns, strict=True))
+    return tuple(replace(found, slowdown=verdicts[index]) for index, found in enumerate(metrics))
+
+
+def _judged_queries(queries: Sequence[QueryComparison]) -> tuple[QueryComparison, ...]:
+    """All queries of the benchmark are one family."""
+    slowdowns = judged([found.slowdown for found in queries])
+    return tuple(
+        replace(found, slowdown=slowdown)
+        for found, slowdown in zip(queries, slowdowns, strict=True)
     )
 
 
@@ -200,7 +243,8 @@ def _usable(records: Sequence[TrialRecord], primary: str) -> tuple[list[_Measure
         except ResultError as error:
             refused.append(Unusable(record.trial, record.attempt, str(error)))
         else:
-            trials.append(_Measured(record.target, str(record.block), result))
+            started = datetime.fromisoformat(record.started).timestamp()
+            trials.append(_Measured(record.target, str(record.block), started, result))
     return trials, refused
 
 
@@ -214,7 +258,7 @@ def _metrics(trials: Sequence[_Measured], primary: str) -> list[tuple[str, Unit]
 
 def _metric_samples(trials: Sequence[_Measured], name: str, unit: Unit) -> list[Sample]:
     return [
-        Sample(trial.target, name, trial.block, metric.value, unit)
+        trial.sample(name, metric.value, unit)
         for trial in trials
         if (metric := trial.result.metrics.get(name)) and metric.unit is unit
     ]
@@ -227,9 +271,7 @@ def _query_samples(trials: Sequence[_Measured]) -> list[Sample]:
         for operation in trial.result.operations:
             median = statistics.median(operation.runtimes) if operation.runtimes else 0.0
             if median > 0:
-                samples.append(
-                    Sample(trial.target, operation.name, trial.block, median, Unit.SECONDS)
-                )
+                samples.append(trial.sample(operation.name, median, Unit.SECONDS))
     return sorted(samples, key=lambda sample: _natural(sample.cell))
 
 

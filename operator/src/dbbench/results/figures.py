@@ -52,3 +52,16 @@ def signed(number: float) -> str:
 def milliseconds(seconds: float) -> str:
     """A latency: `5.167 ms`, to the three significant digits and one that a histogram has."""
     return f"{value(float(f'{seconds * 1000:.4g}'))} ms"
+
+
+def bounds(found: tuple[float, float] | None) -> dict[str, float] | None:
+    """An interval as JSON documents write it."""
+    return None if found is None else {"low": found[0], "high": found[1]}
+
+
+def together(comparisons: int, confidence: float) -> str:
+    """What verdicts of several comparisons promise, and why an interval alone does not decide."""
+    return (
+        f"The verdicts of {comparisons} comparisons hold together, with {level(confidence)} "
+        "confidence (Holm): one whose interval excludes 0 can be Inconclusive among many."
+    )

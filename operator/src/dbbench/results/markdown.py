@@ -3,8 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
+from dbbench.results.figures import (
+    interval,
+    level,
+    milliseconds,
+    percent,
+    quantity,
+    share,
+    together,
+)
 from dbbench.results.latency import FEWEST_FOR_QUANTILES
+from dbbench.stats.interval import FEWEST_FOR_DRIFT
 
 Document = Mapping[str, Any]
 
@@ -69,7 +78,12 @@ def _slowdowns(document: Document) -> list[str]:
         "verdict",
         "blocks",
     ]
-    return ["## Slowdown", "", *_table(header, rows, left=3)]
+    lines = ["## Slowdown", "", *_table(header, rows, left=3)]
+    judged = sum(found["primary"] and found["interval"] is not None for found in
+                 document["comparisons"])  # fmt: skip
+    if judged > 1:
+        lines += ["", together(judged, document["confidence"])]
+    return lines
 
 
 def _aggregates(document: Document) -> list[str]:
@@ -77,9 +91,10 @@ def _aggregates(document: Document) -> list[str]:
         [
             _where(found),
             _target(found["target"], found["emulated"]),
-            percent(found["aggregates"]["meanOfSlowdowns"]),
-            percent(found["aggregates"]["slowdownOfTotal"]),
-            percent(found["aggregates"]["geometricMean"]),
+            *(
+                _with_bounds(found["aggregates"][name], found["aggregates"]["intervals"][name])
+                for name in ("meanOfSlowdowns", "slowdownOfTotal", "geometricMean")
+            ),
         ]
         for found in document["comparisons"]
         if found["primary"] and found["aggregates"]
@@ -91,10 +106,17 @@ def _aggregates(document: Document) -> list[str]:
         "## Queries together",
         "",
         "Three aggregates of the slowdowns of single queries. They answer different questions and "
-        "can differ in sign.",
+        f"can differ in sign. In brackets: the {level(document['confidence'])} interval over "
+        "blocks.",
         "",
         *_table(header, rows, left=2),
     ]
+
+
+def _with_bounds(ratio: float, bounds: Document | None) -> str:
+    if bounds is None:
+        return percent(ratio)
+    return f"{percent(ratio)} ({interval((bounds['low'], bounds['high']))})"
 
 
 def _gates(document: Document) -> list[str]:
@@ -154,9 +176,14 @@ def _queries(document: Document) -> list[str]:
         "## Query by query",
         "",
         "Share of total: of the baseline's total runtime. Contribution: the query's part of the "
-        "slowdown of the total.",
+        "slowdown of the total. " + _judged_queries(document),
         *lines,
     ]
+
+
+def _judged_queries(document: Document) -> str:
+    judged = sum(found["interval"] is not None for found in document["queries"])
+    return together(judged, document["confidence"]) if judged > 1 else ""
 
 
 def _latencies(document: Document) -> list[str]:
@@ -291,7 +318,8 @@ def _method(document: Document) -> list[str]:
         f"- dbbench {document['dbbench']}; the whole spec is in summary.json, under `spec`",
         "",
         "Slowdown is target / baseline - 1 for times and baseline / target - 1 for throughput, "
-        "from the mean of log ratios over blocks, with Student's t interval. Equivalent: the whole "
+        "from the mean of log ratios over blocks, with Student's t interval; from "
+        f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
         f"interval lies within ±{document['equivalenceMargin'] * 100:g} %.",
     ]
     if document["omitted"]:

@@ -17,6 +17,7 @@ from dbbench.results.analysis import (
     QueryComparison,
 )
 from dbbench.results.answer import answer
+from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.stats import Slowdown
@@ -77,12 +78,17 @@ def summary(
 
 
 def _metric(found: MetricComparison) -> Document:
-    aggregates = None
+    aggregates: Document | None = None
     if found.aggregates is not None:
         aggregates = {
             "meanOfSlowdowns": found.aggregates.mean_of_slowdowns,
             "slowdownOfTotal": found.aggregates.slowdown_of_total,
             "geometricMean": found.aggregates.geometric_mean,
+            "intervals": {
+                "meanOfSlowdowns": bounds(found.aggregates.mean_interval),
+                "slowdownOfTotal": bounds(found.aggregates.total_interval),
+                "geometricMean": bounds(found.aggregates.geometric_interval),
+            },
         }
     return {
         "workload": found.cell.workload,
@@ -109,17 +115,15 @@ def _query(found: QueryComparison) -> Document:
 
 
 def _slowdown(slowdown: Slowdown) -> Document:
-    interval = None
-    if slowdown.interval is not None:
-        interval = {"low": slowdown.interval[0], "high": slowdown.interval[1]}
     return {
         "unit": slowdown.unit.value,
         "baselineValue": slowdown.baseline_value,
         "targetValue": slowdown.target_value,
         "absolute": slowdown.absolute,
         "slowdown": slowdown.relative,
-        "interval": interval,
+        "interval": bounds(slowdown.interval),
         "verdict": slowdown.verdict.value,
+        "adjustedP": slowdown.adjusted_p,
         "blocks": slowdown.trials,
     }
 

@@ -1,18 +1,17 @@
 """Slowdowns, confidence intervals and verdicts. No I/O."""
 
+from dbbench.stats.aggregates import AggregateSlowdowns, Share
 from dbbench.stats.comparison import (
     CONFIDENCE,
     MARGIN,
-    AggregateSlowdowns,
     ComparisonTable,
     Gap,
-    Sample,
-    Share,
     Slowdown,
-    Unit,
     compare,
-    verdict,
+    judged,
 )
+from dbbench.stats.measure import Sample, Unit
+from dbbench.stats.verdict import judge, verdict
 
 __all__ = [
     "CONFIDENCE",
@@ -25,5 +24,7 @@ __all__ = [
     "Slowdown",
     "Unit",
     "compare",
+    "judge",
+    "judged",
     "verdict",
 ]

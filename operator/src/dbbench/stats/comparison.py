@@ -2,51 +2,31 @@
 
 Definitions (the same for `dbbench compare` and for the operator):
 
-* The value of a cell with several trials is the geometric mean of the trials, so that the ratio of
-  the two values shown is exactly the estimated ratio. With one trial it is the value itself.
 * Slowdown of a time: target / baseline - 1. Slowdown of a rate (a throughput): baseline / target
   - 1. Both say how much longer the same work takes; 0.078 is 7.8 % slower.
 * Samples of one cell with the same `trial` on both sides belong to one block and are compared
   pair by pair; samples without a partner are left out and counted. Where no trial is on both
   sides, the sides are compared as independent samples (Welch).
+* Where deployments are named, each counts as one value: the mean of its blocks.
+* The value of a cell with several trials is the geometric mean of the trials, at the middle of the
+  block where drift within blocks is known, so that the ratio of the two values shown is exactly
+  the estimated ratio. With one trial it is the value itself.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
 from dbbench.api.status import Verdict
 from dbbench.stats import interval
+from dbbench.stats.aggregates import AggregateSlowdowns, CellTimes, LogPair, aggregate
+from dbbench.stats.interval import LogEstimate, slowdown_bounds, slowdown_of
+from dbbench.stats.measure import Sample, Unit
+from dbbench.stats.verdict import above_floor, judge
 
 CONFIDENCE = 0.95
 MARGIN = 0.01
-
-# exp() of more than about 709 is no longer a number: an interval is cut off there.
-_LARGEST_EXPONENT = 700.0
-
-
-class Unit(StrEnum):
-    SECONDS = "seconds"
-    PER_SECOND = "per_second"
-    PER_MINUTE = "per_minute"
-
-    @property
-    def is_rate(self) -> bool:
-        """True where more is better."""
-        return self is not Unit.SECONDS
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One measured value; `trial` names the block that it belongs to, the same on all targets."""
-
-    target: str
-    cell: str
-    trial: str
-    value: float
-    unit: Unit
 
 
 @dataclass(frozen=True)
@@ -55,7 +35,9 @@ class Slowdown:
 
     `absolute` is target minus baseline in `unit` (negative for a rate that fell). `relative` and
     `interval` are ratios minus 1, by the definitions of this module. `trials` counts the pairs, or
-    without pairs the values of the smaller side; `unpaired` the samples left out.
+    without pairs the values of the smaller side; `unpaired` the samples left out; `deployments`
+    those that the interval rests on, 0 where none are named. `verdict` and `adjusted_p` are those
+    of the family that the comparison was judged in.
     """
 
     cell: str
@@ -66,41 +48,13 @@ class Slowdown:
     absolute: float
     relative: float
     interval: tuple[float, float] | None
-    verdict: Verdict
     trials: int
+    estimate: LogEstimate
     paired: bool = True
     unpaired: int = 0
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one cell is of the total.
-
-    `of_baseline`: share of the baseline's total (the shares add up to 1). `contribution`: its part
-    of the slowdown of the total (the contributions add up to `slowdown_of_total`).
-    """
-
-    cell: str
-    of_baseline: float
-    contribution: float
-
-
-@dataclass(frozen=True)
-class AggregateSlowdowns:
-    """Three aggregates over the cells of one target and unit; they can differ in sign.
-
-    `mean_of_slowdowns`: arithmetic mean of the relative slowdowns. `slowdown_of_total`: of the sum
-    of the times; a rate r counts as the time 1/r that one unit of work takes. `geometric_mean`: of
-    the ratios, minus 1.
-    """
-
-    target: str
-    unit: Unit
-    cells: int
-    mean_of_slowdowns: float
-    slowdown_of_total: float
-    geometric_mean: float
-    shares: tuple[Share, ...]
+    deployments: int = 0
+    verdict: Verdict = Verdict.INCONCLUSIVE
+    adjusted_p: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +91,7 @@ def compare(
     confidence: float = CONFIDENCE,
     margin: float = MARGIN,
 ) -> ComparisonTable:
-    """Every other target against `baseline`, cell by cell.
+    """Every other target against `baseline`, cell by cell, judged as one family.
 
     Cells that a side lacks are listed in `gaps`. Raises ValueError for a value that is not a
     positive finite number, two units in one cell, two samples of one trial, a confidence outside
@@ -151,6 +105,7 @@ def compare(
     targets = list(dict.fromkeys(target for by_target in values.values() for target in by_target))
     others = [target for target in targets if target != baseline]
     slowdowns: list[Slowdown] = []
+    groups: dict[tuple[str, Unit], list[CellTimes]] = defaultdict(list)
     gaps: list[Gap] = []
     for cell, by_target in values.items():
         if baseline not in by_target:
@@ -160,46 +115,56 @@ def compare(
             if target not in by_target:
                 gaps.append(Gap(target, cell))
                 continue
-            slowdowns.append(
-                _slowdown(
-                    cell,
-                    target,
-                    units[cell],
-                    by_target[baseline],
-                    by_target[target],
-                    confidence,
-                    margin,
-                )
-            )
+            pairing = _Pairing(units[cell], by_target[baseline], by_target[target])
+            slowdowns.append(pairing.slowdown(cell, target, confidence))
+            groups[target, units[cell]].append(pairing.times(cell))
     return ComparisonTable(
-        baseline, confidence, margin, tuple(slowdowns), _aggregates(slowdowns), tuple(gaps)
+        baseline,
+        confidence,
+        margin,
+        judged(slowdowns, confidence=confidence, margin=margin),
+        tuple(
+            aggregate(target, unit, cells, confidence) for (target, unit), cells in groups.items()
+        ),
+        tuple(gaps),
     )
 
 
-def verdict(bounds: tuple[float, float] | None, margin: float) -> Verdict:
-    """What an interval of a slowdown allows to say.
+def judged(
+    slowdowns: Sequence[Slowdown],
+    *,
+    confidence: float = CONFIDENCE,
+    margin: float = MARGIN,
+    floors: Sequence[float] | None = None,
+) -> tuple[Slowdown, ...]:
+    """The slowdowns with the verdicts that they have as one family.
 
-    Equivalent: the whole interval lies within plus or minus `margin` (the margin included). Else
-    Slower: the interval lies above 0. Faster: it lies below 0. Else, and without an interval,
-    Inconclusive. A slowdown that is real but smaller than the margin is thus Equivalent.
+    `floors` gives the noise floor of each: how far from 0 the control's interval reaches.
     """
-    if bounds is None:
-        return Verdict.INCONCLUSIVE
-    low, high = bounds
-    if -margin <= low and high <= margin:
-        return Verdict.EQUIVALENT
-    if low > 0:
-        return Verdict.SLOWER
-    if high < 0:
-        return Verdict.FASTER
-    return Verdict.INCONCLUSIVE
+    found = judge(
+        [slowdown.estimate for slowdown in slowdowns], confidence=confidence, margin=margin
+    )
+    return tuple(
+        replace(
+            slowdown,
+            adjusted_p=judgement.adjusted_p,
+            verdict=above_floor(judgement.verdict, slowdown.relative, margin, floor),
+        )
+        for slowdown, judgement, floor in zip(
+            slowdowns, found, floors or [0.0] * len(slowdowns), strict=True
+        )
+    )
+
+
+_Trial = tuple[str, str]
+"""Deployment and trial: what pairs the samples of one cell."""
 
 
 def _group(
     samples: Iterable[Sample],
-) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, Unit]]:
-    """Values by cell, target and trial; the unit of each cell."""
-    values: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+) -> tuple[dict[str, dict[str, dict[_Trial, Sample]]], dict[str, Unit]]:
+    """Samples by cell, target and trial; the unit of each cell."""
+    values: dict[str, dict[str, dict[_Trial, Sample]]] = defaultdict(lambda: defaultdict(dict))
     units: dict[str, Unit] = {}
     for sample in samples:
         where = f"cell {sample.cell!r}, target {sample.target!r}, trial {sample.trial!r}"
@@ -208,98 +173,108 @@ def _group(
         if units.setdefault(sample.cell, sample.unit) != sample.unit:
             raise ValueError(f"{where}: {sample.unit}, but before in {units[sample.cell]}")
         trials = values[sample.cell][sample.target]
-        if sample.trial in trials:
+        key = (sample.deployment, sample.trial)
+        if key in trials:
             raise ValueError(f"{where}: a second value")
-        trials[sample.trial] = sample.value
+        trials[key] = sample
     return values, units
 
 
-def _slowdown(
-    cell: str,
-    target: str,
-    unit: Unit,
-    baseline_values: Mapping[str, float],
-    target_values: Mapping[str, float],
-    confidence: float,
-    margin: float,
-) -> Slowdown:
-    # Sorted, so that the order of the samples changes nothing, not even the last bit.
-    common = sorted(baseline_values.keys() & target_values.keys())
-    base = _logs(baseline_values, common or sorted(baseline_values))
-    other = _logs(target_values, common or sorted(target_values))
-    longer, shorter = (base, other) if unit.is_rate else (other, base)
-    if common:
-        estimate = interval.paired(
-            [above - below for above, below in zip(longer, shorter, strict=True)], confidence
+class _Pairing:
+    """The two sides of one comparison, block by block where they can be."""
+
+    def __init__(
+        self, unit: Unit, baseline: Mapping[_Trial, Sample], target: Mapping[_Trial, Sample]
+    ) -> None:
+        self._unit = unit
+        self._baseline, self._target = baseline, target
+        # Sorted, so that the order of the samples changes nothing, not even the last bit.
+        self._common = sorted(baseline.keys() & target.keys())
+        self._deployments = sorted({name for name, _ in self._common if name})
+        # What is sampled at random: deployments where they are named, else blocks.
+        units: dict[str, list[_Trial]] = defaultdict(list)
+        for trial in self._common:
+            units[trial[0] if self._deployments else trial[1]].append(trial)
+        self._units = {name: self._log_pair(trials) for name, trials in units.items()}
+        self._gaps = self._known_gaps(units)
+        self._estimate = self._estimated()
+        # Logarithms of times, or of the time for one unit of work.
+        self._logs = self._middle()
+
+    def _known_gaps(self, units: Mapping[str, Sequence[_Trial]]) -> dict[str, float]:
+        """How much later than the baseline the target was measured; empty unless all are known."""
+        found: dict[str, float] = {}
+        for name, trials in units.items():
+            gaps = []
+            for trial in trials:
+                before, after = self._baseline[trial].position, self._target[trial].position
+                if before is None or after is None:
+                    return {}
+                gaps.append(after - before)
+            found[name] = _mean(gaps)
+        return found
+
+    def _estimated(self) -> LogEstimate:
+        if self._units:
+            ratios = [after - before for before, after in self._units.values()]
+            return interval.paired(ratios, list(self._gaps.values()) or None)
+        return interval.independent(self._log_times(self._target), self._log_times(self._baseline))
+
+    def _middle(self) -> LogPair:
+        if self._units:
+            before = _mean([before for before, _ in self._units.values()])
+            after = _mean([after for _, after in self._units.values()])
+        else:
+            before, after = (
+                _mean(self._log_times(side)) for side in (self._baseline, self._target)
+            )
+        # What drift within blocks added to the ratio is taken from both sides alike.
+        drift = (after - before) - self._estimate.mean
+        return before + drift / 2, after - drift / 2
+
+    def slowdown(self, cell: str, target: str, confidence: float) -> Slowdown:
+        base, other = self._picked(self._baseline), self._picked(self._target)
+        if len(base) == len(other) == 1:
+            # Not by way of logarithms: a single value is shown as it was given.
+            baseline_value, target_value = base[0].value, other[0].value
+        else:
+            sign = -1 if self._unit.is_rate else 1
+            baseline_value, target_value = (math.exp(sign * log) for log in self._logs)
+        left_out = len(self._baseline) + len(self._target) - 2 * len(self._common)
+        return Slowdown(
+            cell=cell,
+            target=target,
+            unit=self._unit,
+            baseline_value=baseline_value,
+            target_value=target_value,
+            absolute=target_value - baseline_value,
+            relative=slowdown_of(self._estimate.mean),
+            interval=slowdown_bounds(self._estimate.bounds(confidence)),
+            trials=min(len(base), len(other)),
+            estimate=self._estimate,
+            paired=bool(self._common),
+            unpaired=left_out if self._common else 0,
+            deployments=len(self._deployments),
         )
-    else:
-        estimate = interval.independent(longer, shorter, confidence)
-    bounds = None
-    if estimate.interval is not None:
-        low, high = estimate.interval
-        bounds = _ratio_minus_one(low), _ratio_minus_one(high)
-    if len(base) == len(other) == 1:
-        # Not by way of logarithms: a single value is shown as it was given.
-        baseline_value = next(iter(_picked(baseline_values, common)))
-        target_value = next(iter(_picked(target_values, common)))
-    else:
-        baseline_value = math.exp(math.fsum(base) / len(base))
-        target_value = math.exp(math.fsum(other) / len(other))
-    return Slowdown(
-        cell=cell,
-        target=target,
-        unit=unit,
-        baseline_value=baseline_value,
-        target_value=target_value,
-        absolute=target_value - baseline_value,
-        relative=_ratio_minus_one(estimate.mean),
-        interval=bounds,
-        verdict=verdict(bounds, margin),
-        trials=min(len(base), len(other)),
-        paired=bool(common),
-        unpaired=len(baseline_values) + len(target_values) - 2 * len(common) if common else 0,
-    )
+
+    def times(self, cell: str) -> CellTimes:
+        return CellTimes(cell, self._logs, self._units, self._gaps)
+
+    def _picked(self, side: Mapping[_Trial, Sample]) -> list[Sample]:
+        return [side[trial] for trial in self._common or sorted(side)]
+
+    def _log_pair(self, trials: Sequence[_Trial]) -> LogPair:
+        return (
+            _mean([self._log_time(self._baseline[trial]) for trial in trials]),
+            _mean([self._log_time(self._target[trial]) for trial in trials]),
+        )
+
+    def _log_times(self, side: Mapping[_Trial, Sample]) -> list[float]:
+        return [self._log_time(side[trial]) for trial in sorted(side)]
+
+    def _log_time(self, sample: Sample) -> float:
+        return -math.log(sample.value) if self._unit.is_rate else math.log(sample.value)
 
 
-def _picked(values: Mapping[str, float], trials: Sequence[str]) -> list[float]:
-    return [values[trial] for trial in trials] if trials else list(values.values())
-
-
-def _logs(values: Mapping[str, float], trials: Sequence[str]) -> list[float]:
-    return [math.log(values[trial]) for trial in trials]
-
-
-def _ratio_minus_one(logarithm: float) -> float:
-    return math.expm1(min(logarithm, _LARGEST_EXPONENT))
-
-
-def _aggregates(slowdowns: Sequence[Slowdown]) -> tuple[AggregateSlowdowns, ...]:
-    groups: dict[tuple[str, Unit], list[Slowdown]] = defaultdict(list)
-    for slowdown in slowdowns:
-        groups[slowdown.target, slowdown.unit].append(slowdown)
-    return tuple(_aggregate(target, unit, group) for (target, unit), group in groups.items())
-
-
-def _aggregate(target: str, unit: Unit, group: Sequence[Slowdown]) -> AggregateSlowdowns:
-    times = [_times(slowdown) for slowdown in group]
-    total = math.fsum(before for before, _ in times)
-    logs = [math.log1p(slowdown.relative) for slowdown in group]
-    return AggregateSlowdowns(
-        target=target,
-        unit=unit,
-        cells=len(group),
-        mean_of_slowdowns=math.fsum(slowdown.relative for slowdown in group) / len(group),
-        slowdown_of_total=math.fsum(after - before for before, after in times) / total,
-        geometric_mean=_ratio_minus_one(math.fsum(logs) / len(logs)),
-        shares=tuple(
-            Share(slowdown.cell, before / total, (after - before) / total)
-            for slowdown, (before, after) in zip(group, times, strict=True)
-        ),
-    )
-
-
-def _times(slowdown: Slowdown) -> tuple[float, float]:
-    """Baseline's and target's time for the cell, or for one unit of its work."""
-    if slowdown.unit.is_rate:
-        return 1 / slowdown.baseline_value, 1 / slowdown.target_value
-    return slowdown.baseline_value, slowdown.target_value
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -57,7 +57,7 @@ def _reciprocal(value: float) -> float:
 
 def distribution(t: float, degrees: float) -> float:
     """P(T <= t) for Student's t with `degrees` > 0 degrees of freedom."""
-    tail = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2
+    tail = _upper_tail(abs(t), degrees)
     return 1 - tail if t > 0 else tail
 
 
@@ -88,6 +88,15 @@ def quantile(probability: float, degrees: float) -> float:
     return (low + high) / 2
 
 
+def two_sided_tail(t: float, degrees: float) -> float:
+    """P(|T| > t) for t >= 0, without the cancellation of 1 - P(T <= t)."""
+    return 2 * _upper_tail(t, degrees)
+
+
 def _upper_tail(t: float, degrees: float) -> float:
     """P(T > t) for t >= 0, without the cancellation of 1 - P(T <= t)."""
-    return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2
+    square = t * t
+    if square < degrees:
+        # Near the centre, where the argument of the other form would be 1 less next to nothing.
+        return (1 - incomplete_beta(0.5, degrees / 2, square / (degrees + square))) / 2
+    return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + square)) / 2

@@ -1,0 +1,95 @@
+"""Prints the tables of docs/methodology.md: `make calibrate`."""
+
+import argparse
+
+import numpy as np
+
+from calibration import methods
+from calibration.checks import calibrate, covered, family_false_verdicts, half_width, stopping
+from calibration.experiments import SETTINGS, SKEWED, simulate
+
+SEED = 20261121
+BLOCKS = (3, 4, 5, 6, 8, 10, 15, 20, 30)
+PROMISED = (0.93, 0.97)
+
+
+def main() -> None:
+    """Everything, in a few minutes on one core."""
+    parser = argparse.ArgumentParser(prog="calibration", description=__doc__)
+    parser.add_argument("--runs", type=int, default=2000, help="simulated runs in each setting")
+    runs = parser.parse_args().runs
+    print(f"{runs} runs in each setting, seed {SEED}; one trial has 1 % of noise.\n")
+    _intervals(runs)
+    _alternatives(runs)
+    _stopping(runs)
+    _families(runs)
+
+
+def _intervals(runs: int) -> None:
+    print("## Coverage of 95 % intervals, A/A false verdicts, half-width against sequential runs\n")
+    print("| setting |" + "".join(f" {count} blocks |" for count in BLOCKS))
+    print("|:--|" + "--:|" * len(BLOCKS))
+    low, high = PROMISED
+    outside = []
+    for setting in SETTINGS:
+        cells = []
+        for count in BLOCKS:
+            random = np.random.default_rng([SEED, count])
+            found = calibrate(setting, count, runs, random)
+            ratio = found.half_width / found.sequential_half_width
+            cells.append(f"{found.coverage:.1%}, {found.false_verdicts:.1%}, {ratio:.2f}")
+            if not low <= found.coverage <= high:
+                outside.append(f"{setting.name}, {count} blocks: {found.coverage:.1%}")
+        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    print(f"\nOutside {low:.0%} to {high:.0%}: {'; '.join(outside) or 'none'}.\n")
+
+
+def _alternatives(runs: int) -> None:
+    print("## Coverage and median half-width of the alternatives\n")
+    names = ("dbbench", "Student", "percentile", "BCa", "bootstrap-t")
+    print("| setting | blocks | " + " | ".join(names) + " |")
+    print("|:--|--:|" + "--:|" * len(names))
+    for setting in (*SETTINGS[:3], *SETTINGS[5:7], SETTINGS[9], SKEWED):
+        for count in (3, 5, 10, 30):
+            random = np.random.default_rng([SEED, count, 2])
+            measured = simulate(setting, count, runs, 0.0, random)
+            found = (
+                methods.product(measured),
+                methods.plain_student(measured.ratios),
+                methods.percentile(measured.ratios, random),
+                methods.bias_corrected(measured.ratios, random),
+                methods.studentised(measured.ratios, random),
+            )
+            cells = [f"{covered(one, 0.0):.1%}, {half_width(one):.2%}" for one in found]
+            print(f"| {setting.name} | {count} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def _stopping(runs: int) -> None:
+    targets = (0.005, 0.0075, 0.01, 0.015, 0.02)
+    print("## Runs that stop at targetHalfWidth (min 3, max 30): coverage, A/A, mean blocks\n")
+    print("| setting |" + "".join(f" {target:g} |" for target in targets))
+    print("|:--|" + "--:|" * len(targets))
+    for setting in (SETTINGS[0], SETTINGS[5], SETTINGS[8]):
+        cells = []
+        for target in targets:
+            random = np.random.default_rng([SEED, int(target * 1e4), 3])
+            found = stopping(setting, (3, 30), target, runs, random)
+            cells.append(f"{found.coverage:.1%}, {found.false_verdicts:.1%}, {found.blocks:.1f}")
+        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def _families(runs: int) -> None:
+    print("## A/A runs with any false verdict among dependent comparisons (Holm)\n")
+    print("| comparisons | 3 blocks | 10 blocks |\n|--:|--:|--:|")
+    for cells in (1, 5, 22):
+        shares = [
+            family_false_verdicts(cells, blocks, runs, np.random.default_rng([SEED, cells, blocks]))
+            for blocks in (3, 10)
+        ]
+        print(f"| {cells} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
