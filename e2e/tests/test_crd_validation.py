@@ -44,6 +44,7 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("workloads.0", {"name": "o", "tpcc": {"warehouses": 1, "warmup": "0s"}}),
     ("workloads.0", {"name": "t", "tatp": {"subscribers": 1, "distribution": "Uniform"}}),
     ("trials", {"min": 3, "max": 3, "targetHalfWidth": "0.5%", "seed": 9007199254740991}),
+    ("trials", {"control": True}),
     ("trials", None),
     ("timeouts", {"ready": "30s", "load": "1h", "trial": "1h", "disk": "5m"}),
     ("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]),
@@ -258,6 +259,18 @@ def test_a_name_that_is_too_long_for_what_is_made_from_it(server: Kubectl) -> No
     with pytest.raises(CallError) as refused:
         check(server, benchmark("b" * 41))
     assert "the name must have at most 40 characters" in refused.value.output
+
+
+def test_no_target_may_have_the_name_of_the_control(server: Kubectl) -> None:
+    targets = [POD, {"name": "control", "pod": {}}]
+    check(server, benchmark("control", placement=NOWHERE, targets=targets))
+    with pytest.raises(CallError) as refused:
+        check(
+            server,
+            benchmark("control", placement=NOWHERE, targets=targets, trials={"control": True}),
+        )
+    assert "spec.targets" in refused.value.output
+    assert "no target may be called control" in refused.value.output
 
 
 def test_the_largest_spec_is_within_the_cost_limits(server: Kubectl) -> None:

@@ -100,6 +100,11 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
         "Bounds of the 95 % confidence interval of the slowdown.",
         labels=[*compared, "bound"],
     )
+    floor = GaugeMetricFamily(
+        "dbbench_noise_floor_ratio",
+        "How far from 0 the interval of the baseline against itself reaches (trials.control).",
+        labels=compared,
+    )
     for body in benchmarks:
         ident = _identity(body)
         status = body.get("status") or {}
@@ -119,10 +124,12 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
                 str(entry.get("emulated", False)).lower(),
             ]
             slowdown.add_metric(labels, float(entry["slowdown"]))
+            if entry.get("noiseFloor"):
+                floor.add_metric(labels, float(entry["noiseFloor"]))
             interval = entry.get("confidenceInterval")
             for name in ("low", "high") if interval else ():
                 bound.add_metric([*labels, name], float(interval[name]))
-    return [trials, condition, slowdown, bound]
+    return [trials, condition, slowdown, bound, floor]
 
 
 def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list[Metric]:

@@ -1,6 +1,7 @@
 """decide() over whole runs on a model of the cluster."""
 
 import contextlib
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -97,6 +98,22 @@ def test_a_target_starts_anew_in_every_block():
     order = [turn.target for found in blocks for turn in found.turns]
     assert order[1] == order[2]
     assert cluster.starts == order
+
+
+def test_a_control_gives_the_noise_floor_and_is_no_comparison():
+    cluster = ModelCluster(spec(trials={"min": 3, "control": True}))
+    cluster.run()
+    assert len(measured(cluster)) == 3 * 3 * 2
+    assert cluster.most_targets_at_once == 1
+    assert {found["target"] for found in cluster.status["comparisons"]} == {"vm"}
+    # The noise of the model is 2 % at most, and the vm takes half as long again.
+    for found in cluster.status["comparisons"]:
+        assert 0 < float(found["noiseFloor"]) < 0.4
+        assert found["verdict"] == "Slower"
+    results = cluster.objects[Ref("ConfigMap", "bench-results")]["data"]
+    assert "## Noise floor" in results["report.md"]
+    controls = json.loads(results["summary.json"])["controls"]
+    assert [found["target"] for found in controls] == ["control", "control"]
 
 
 def test_emulation_is_flagged_and_slowdowns_are_reported():
@@ -261,7 +278,7 @@ def test_gate_that_is_met_passes():
 
 
 def test_run_goes_on_until_intervals_are_narrow_or_max_is_reached():
-    trials = {"min": 2, "max": 12, "targetHalfWidth": "3%"}
+    trials = {"min": 2, "max": 12, "targetHalfWidth": "5%"}
     narrow = ModelCluster(spec(trials=trials), seed=1)
     narrow.run(1000)
     blocks = {record.block for record in narrow.records.values() if isinstance(record, TrialRecord)}

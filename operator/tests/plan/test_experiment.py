@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.spec import CONTROL, DBBenchmarkSpec
 from dbbench.plan import block, block_limits, cells, plan_seed, trial_of
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
-names = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,18}[a-z0-9])?", fullmatch=True)
+names = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,18}[a-z0-9])?", fullmatch=True).filter(
+    lambda name: name != CONTROL
+)
 seeds = st.integers(0, 2**53 - 1)
 indices = st.integers(1, 1000)
 
@@ -155,3 +157,19 @@ def test_every_order_of_two_targets_occurs_about_as_often() -> None:
     first = Counter(block(spec, 42, index).turns[0].target for index in range(1, 1001))
     # Binomial(1000, 1/2): 6 standard deviations are 95.
     assert abs(first["pod"] - 500) < 95
+
+
+@given(specs(), seeds, st.integers(1, 100))
+def test_a_control_is_one_more_target_of_every_block(
+    spec: DBBenchmarkSpec, seed: int, index: int
+) -> None:
+    trials = spec.trials.model_copy(update={"control": True})
+    controlled = spec.model_copy(update={"trials": trials})
+    turns = block(controlled, seed, index).turns
+    assert sorted(turn.target for turn in turns) == sorted(
+        [*(target.name for target in spec.targets), CONTROL]
+    )
+    control, baseline = controlled.target(CONTROL), controlled.target(spec.baseline)
+    assert control == baseline.model_copy(update={"name": CONTROL})
+    with pytest.raises(KeyError):
+        spec.target(CONTROL)

@@ -1,13 +1,16 @@
 """Comparisons, queries and latencies from the records of three blocks."""
 
+from dataclasses import replace
+
 import pytest
 
 from dbbench.api.status import Verdict
 from dbbench.plan import Cell, Trial
 from dbbench.results.analysis import analyse
+from dbbench.results.answer import answer
 from dbbench.results.gates import gates, worst_slowdown
 from dbbench.results.record import Outcome
-from dbbench.stats import Unit
+from dbbench.stats import Unit, judged
 
 NOBODY = frozenset()
 
@@ -186,3 +189,64 @@ def test_a_gate_is_decided_by_the_worst_cell(benchmark, records, make_record):
 
     found = analyse(benchmark, [slower(record) for record in records], NOBODY)
     assert gates(benchmark.spec, found)[1].passed is False
+
+
+def controlled(benchmark, records, noise):
+    """The same benchmark with a control, that differs from the baseline by `noise(block)`."""
+    trials = benchmark.spec.trials.model_copy(update={"control": True})
+    spec = benchmark.spec.model_copy(update={"trials": trials})
+    twins = []
+    for record in records:
+        if record.target != "pod":
+            continue
+        metrics = [
+            metric | {"value": metric["value"] * noise(record.block)}
+            for metric in record.result["metrics"]
+        ]
+        twins.append(
+            replace(
+                record,
+                target="control",
+                trial=record.trial.replace(".pod.", ".control."),
+                result=record.result | {"metrics": metrics},
+            )
+        )
+    return benchmark.model_copy(update={"spec": spec}), [*records, *twins]
+
+
+def test_a_slowdown_beyond_the_noise_floor_keeps_its_verdict(benchmark, records):
+    found = analyse(*controlled(benchmark, records, lambda block: 1 + 0.001 * block), NOBODY)
+    assert {one.slowdown.target for one in found.controls} == {"control"}
+    assert {one.slowdown.target for one in (*found.metrics, *found.queries)} == {"vm"}
+    for one in found.primary:
+        assert 0 < one.slowdown.noise_floor < 0.01
+        assert one.slowdown.verdict is Verdict.SLOWER
+
+
+def test_there_is_no_verdict_below_the_noise_floor(benchmark, records):
+    with_control = controlled(benchmark, records, lambda block: 1 + block)
+    found = analyse(*with_control, NOBODY)
+    for one in found.primary:
+        assert one.slowdown.noise_floor > abs(one.slowdown.relative)
+        assert one.slowdown.verdict is Verdict.INCONCLUSIVE
+    assert "within the noise floor of" in answer(with_control[0].spec, found)
+
+
+def test_a_control_that_is_asked_for_but_not_measured_permits_no_verdict(benchmark, records):
+    asked, _ = controlled(benchmark, records, lambda block: 1)
+    for one in analyse(asked, records, NOBODY).primary:
+        assert one.slowdown.noise_floor is None
+        assert one.slowdown.verdict is Verdict.INCONCLUSIVE
+
+
+def test_verdicts_of_all_cells_are_one_family(analysis):
+    primary = [one.slowdown for one in analysis.primary]
+    alone = [judged([slowdown])[0] for slowdown in primary]
+    assert len(primary) == 4
+    assert max(one.adjusted_p for one in primary) == pytest.approx(
+        max(one.adjusted_p for one in judged(primary))
+    )
+    assert all(
+        family.adjusted_p >= single.adjusted_p
+        for family, single in zip(primary, alone, strict=True)
+    )

@@ -44,6 +44,10 @@ def named_class(body: dict[str, Any]) -> None:
     ]
 
 
+def control(body: dict[str, Any]) -> None:
+    body["spec"]["trials"]["control"] = True
+
+
 def hugepages(body: dict[str, Any]) -> None:
     body["spec"]["resources"]["hugepages"] = {"pageSize": "2Mi", "size": "256Mi"}
 
@@ -121,6 +125,7 @@ def in_memory(body: dict[str, Any]) -> None:
         ("kubevirt-in-memory", "vm", True, in_memory),
         ("qemu-block", "vm", False, block_volume),
         ("kubevirt-block", "vm", True, block_volume),
+        ("pod-control", "control", False, control),
         ("qemu", "vm", False, None),
         ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),

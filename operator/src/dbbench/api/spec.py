@@ -213,6 +213,10 @@ class Workload(ApiModel):
     tatp: TatpWorkload | None = None
 
 
+CONTROL = "control"
+"""Name of the target that `trials.control` adds: the baseline once again."""
+
+
 class Trials(ApiModel):
     """How often everything is measured."""
 
@@ -241,6 +245,14 @@ class Trials(ApiModel):
             "Between min and max, go on until the 95 % confidence interval of every comparison is "
             'at most this wide on each side, for example "1%", at three looks in a row: after 6, '
             "8, 10, ... blocks."
+        ),
+    )
+    control: bool = Field(
+        False,
+        description=(
+            "Measure the baseline against itself (A/A): one more target, called control, that is "
+            "the baseline once again with a volume of its own, in every block. Its interval is the "
+            "noise floor, below which there is no verdict."
         ),
     )
     seed: int | None = Field(
@@ -350,6 +362,12 @@ class DBBenchmarkSpec(ApiModel):
                 field_path=".baseline",
             ),
             rule(
+                "!self.trials.control || !self.targets.exists(t, t.name == 'control')",
+                "with trials.control, no target may be called control: dbbench adds one of that "
+                "name; rename the target",
+                field_path=".targets",
+            ),
+            rule(
                 "!has(self.gates) || self.gates.all(g, g.target != self.baseline && "
                 "self.targets.exists(t, t.name == g.target))",
                 "each gate's target must be the name of one of the targets, and not the baseline",
@@ -405,9 +423,19 @@ class DBBenchmarkSpec(ApiModel):
         description="Start nothing new while true; a trial that runs is finished and kept.",
     )
 
+    @property
+    def measured_targets(self) -> list[Target]:
+        """The targets and, where it is asked for, the control: all that is deployed."""
+        if not self.trials.control:
+            return self.targets
+        return [*self.targets, self.target(self.baseline).model_copy(update={"name": CONTROL})]
+
     def target(self, name: str) -> Target:
-        """The target of that name; KeyError when there is none."""
-        return {target.name: target for target in self.targets}[name]
+        """The target of that name, the control too; KeyError when there is none."""
+        found = {target.name: target for target in self.targets}
+        if name == CONTROL and self.trials.control:
+            return found[self.baseline].model_copy(update={"name": CONTROL})
+        return found[name]
 
     def workload(self, name: str) -> Workload:
         """The workload of that name; KeyError when there is none."""

@@ -91,6 +91,13 @@ class Comparison(ApiModel):
     )
     verdict: Verdict
     blocks: int = Field(description="Blocks that the figures come from.")
+    noise_floor: Number | None = Field(
+        None,
+        description=(
+            "With trials.control: how far from 0 the interval of the baseline against itself "
+            "reaches, as a ratio. There is no verdict below it."
+        ),
+    )
     emulated: bool = Field(False, description="True when a side ran under software emulation.")
     aggregates: Aggregates | None = Field(None, description="Of the queries, for TPC-H.")
 

@@ -14,7 +14,9 @@ from dbbench.targets.build import runtime_of
 def environment(state: State) -> Environment:
     """Nodes as found at the start (kept from then on), targets as their agents reported them."""
     spec, before = state.benchmark.spec, state.benchmark.status.environment
-    facts = {target.name: latest_facts(state.trials, target.name) for target in spec.targets}
+    facts = {
+        target.name: latest_facts(state.trials, target.name) for target in spec.measured_targets
+    }
     native = [found for found in facts.values() if found and not _emulated(found)]
     base = before or Environment()
     nodes = matching(spec.placement.database, state.nodes or ())
@@ -34,7 +36,8 @@ def environment(state: State) -> Environment:
         update={
             "cpu_model": str(native[0].get("cpuModel", "")) if native else base.cpu_model,
             "targets": [
-                _target(state, target.name, facts[target.name], base) for target in spec.targets
+                _target(state, target.name, facts[target.name], base)
+                for target in spec.measured_targets
             ],
         }
     )
@@ -101,7 +104,7 @@ def emulated_targets(state: State) -> frozenset[str]:
     """Targets whose guest said that it runs under software emulation."""
     return frozenset(
         target.name
-        for target in state.benchmark.spec.targets
+        for target in state.benchmark.spec.measured_targets
         if _emulated(latest_facts(state.trials, target.name))
     )
 
@@ -117,6 +120,8 @@ def representative(state: State) -> Finding:
             "figures show that the experiment works, not what a virtual machine costs; use a "
             "database node whose CPU has vmx or svm.",
         )
-    if all(latest_facts(state.trials, target.name) for target in state.benchmark.spec.targets):
+    if all(
+        latest_facts(state.trials, target.name) for target in state.benchmark.spec.measured_targets
+    ):
         return Finding(TRUE, "NotEmulated", "every target ran on the node's own CPU")
     return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")

@@ -39,7 +39,9 @@ def differences(
 ) -> tuple[Difference, ...] | None:
     """Every difference between a target and the baseline; None until all have reported."""
     common = _measured_everywhere(spec, trials)
-    profiles = {target.name: _profile(spec, target, common, loads) for target in spec.targets}
+    profiles = {
+        target.name: _profile(spec, target, common, loads) for target in spec.measured_targets
+    }
     baseline = profiles.pop(spec.baseline)
     if not baseline or not all(profiles.values()):
         return None
@@ -92,7 +94,7 @@ def _measured_everywhere(spec: DBBenchmarkSpec, trials: Iterable[TrialRecord]) -
     return [
         trial
         for workload in spec.workloads
-        if all((workload.name, target.name) in ran for target in spec.targets)
+        if all((workload.name, target.name) in ran for target in spec.measured_targets)
         for trial in measured
         if trial.workload == workload.name
     ]

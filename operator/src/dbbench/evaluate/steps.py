@@ -66,7 +66,7 @@ def next_step(state: State, trial: Trial) -> Step:
 
 def stop_all(state: State) -> Waiting | None:
     """Stops every target; None when none runs."""
-    return _stop(state, state.benchmark.spec.targets)
+    return _stop(state, state.benchmark.spec.measured_targets)
 
 
 def target_pods(state: State, target: str) -> list[Manifest]:
@@ -97,7 +97,9 @@ def active_job_pods(state: State) -> list[Manifest]:
 
 
 def _stop_others(state: State, target: Target) -> Waiting | None:
-    return _stop(state, [other for other in state.benchmark.spec.targets if other != target])
+    return _stop(
+        state, [other for other in state.benchmark.spec.measured_targets if other != target]
+    )
 
 
 def _stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:

@@ -67,7 +67,7 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     """
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
-    targets = [target.name for target in spec.targets]
+    targets = [target.name for target in spec.measured_targets]
     order.shuffle(targets)
     ordered = list(cells(spec))
     order.shuffle(ordered)

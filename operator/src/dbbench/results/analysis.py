@@ -3,22 +3,24 @@
 Only records with outcome Measured count; the others are counted, and shown beside the results.
 """
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from dbbench import stats
 from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import Workload
+from dbbench.api.spec import CONTROL, Workload
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
 from dbbench.results.driver_result import DriverResult, Operation, ResultError
 from dbbench.results.latency import HistogramError, Latency, merge
 from dbbench.results.record import Outcome, TrialRecord
-from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged
+from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
 
 TOTAL_RUNTIME = "totalRuntime"
 THROUGHPUT = "throughput"
@@ -85,10 +87,15 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything that is computed from the records."""
+    """Everything that is computed from the records.
+
+    `controls` compare the baseline with itself; they are in none of the other lists. All verdicts
+    are those of families: the primary metrics of the benchmark, its other metrics, its queries.
+    """
 
     metrics: tuple[MetricComparison, ...]
     queries: tuple[QueryComparison, ...]
+    controls: tuple[MetricComparison, ...]
     operations: tuple[OperationFigures, ...]
     counts: tuple[TrialCounts, ...]
     unusable: tuple[Unusable, ...]
@@ -165,15 +172,26 @@ def analyse(
                 for slowdown in table.slowdowns
             ]
         queries += _queries(cell, query_table)
-        for target in spec.targets if latencies else ():
+        for target in spec.measured_targets if latencies else ():
             operations += _operations(
                 cell, target.name, [trial for trial in trials if trial.target == target.name]
             )
+    controls = [one for one in metrics if one.slowdown.target == CONTROL]
+    metrics = [one for one in metrics if one.slowdown.target != CONTROL]
+    query_controls = [one for one in queries if one.slowdown.target == CONTROL]
+    queries = [one for one in queries if one.slowdown.target != CONTROL]
+    families = ([one for one in metrics if one.primary is kind] for kind in (True, False))
+    verdicts = {
+        (one.cell, one.metric, one.slowdown.target): one
+        for family in families
+        for one in _judged(family, controls, spec.trials.control)
+    }
     return Analysis(
-        metrics=_judged_metrics(metrics),
-        queries=_judged_queries(queries),
+        metrics=tuple(verdicts[one.cell, one.metric, one.slowdown.target] for one in metrics),
+        queries=tuple(_judged(queries, query_controls, spec.trials.control)),
+        controls=tuple(controls),
         operations=tuple(operations),
-        counts=tuple(_counts(target.name, records) for target in spec.targets),
+        counts=tuple(_counts(target.name, records) for target in spec.measured_targets),
         unusable=tuple(unusable),
         emulated_targets=emulated_targets,
     )
@@ -197,23 +215,18 @@ def primary_slowdowns(
     return tuple(found)
 
 
-def _judged_metrics(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
-    """Verdicts of the whole benchmark: one family of primary metrics, another of the rest."""
-    verdicts: dict[int, Slowdown] = {}
-    for primary in (True, False):
-        family = [index for index, found in enumerate(metrics) if found.primary is primary]
-        slowdowns = judged([metrics[index].slowdown for index in family])
-        verdicts |= dict(zip(family, slowdowns, strict=True))
-    return tuple(replace(found, slowdown=verdicts[index]) for index, found in enumerate(metrics))
+_Found = TypeVar("_Found", MetricComparison, QueryComparison)
 
 
-def _judged_queries(queries: Sequence[QueryComparison]) -> tuple[QueryComparison, ...]:
-    """All queries of the benchmark are one family."""
-    slowdowns = judged([found.slowdown for found in queries])
-    return tuple(
-        replace(found, slowdown=slowdown)
-        for found, slowdown in zip(queries, slowdowns, strict=True)
+def _judged(found: Sequence[_Found], controls: Sequence[_Found], control: bool) -> list[_Found]:
+    """One family, with its verdicts: none below the noise floor, where there is a control."""
+    floors = {(one.cell, one.slowdown.cell): reach(one.slowdown.interval) for one in controls}
+    unknown = math.inf if control else 0.0
+    slowdowns = judged(
+        [one.slowdown for one in found],
+        floors=[floors.get((one.cell, one.slowdown.cell), unknown) for one in found],
     )
+    return [replace(one, slowdown=slowdown) for one, slowdown in zip(found, slowdowns, strict=True)]
 
 
 def decimal(value: float) -> str:
@@ -368,6 +381,7 @@ def _comparison(found: MetricComparison) -> status.Comparison:
         confidence_interval=interval,
         verdict=slowdown.verdict,
         blocks=slowdown.trials,
+        noise_floor=None if slowdown.noise_floor is None else decimal(slowdown.noise_floor),
         emulated=found.emulated,
         aggregates=aggregates,
     )

@@ -6,7 +6,8 @@ from dbbench import stats
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Verdict
 from dbbench.results.analysis import Analysis, MetricComparison
-from dbbench.results.figures import interval, level, percent
+from dbbench.results.figures import interval, level, percent, share
+from dbbench.stats import Slowdown
 
 
 def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
@@ -38,9 +39,18 @@ def _finding(found: MetricComparison) -> str:
     bounds = f"{level(stats.CONFIDENCE)} interval {interval(slowdown.interval)}"
     if slowdown.verdict is Verdict.EQUIVALENT:
         return f"the same within {stats.MARGIN * 100:g} % for {where} ({bounds})"
+    if slowdown.verdict is Verdict.INCONCLUSIVE and _below_floor(slowdown):
+        return (
+            f"not distinguishable for {where} ({percent(slowdown.relative)}, within the noise "
+            f"floor of {share(slowdown.noise_floor or 0)})"
+        )
     if slowdown.verdict is Verdict.INCONCLUSIVE:
         return f"not distinguishable for {where} ({percent(slowdown.relative)}, {bounds})"
     return f"{_comparative(slowdown.relative)} for {where} ({bounds})"
+
+
+def _below_floor(slowdown: Slowdown) -> bool:
+    return slowdown.noise_floor is not None and abs(slowdown.relative) <= slowdown.noise_floor
 
 
 def _comparative(relative: float) -> str:

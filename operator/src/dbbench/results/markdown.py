@@ -26,6 +26,7 @@ def to_markdown(document: Document) -> str:
         [f"# {document['benchmark']['name']}", "", document["answer"]],
         _emulation(document),
         _slowdowns(document),
+        _controls(document),
         _aggregates(document),
         _gates(document),
         _queries(document),
@@ -84,6 +85,37 @@ def _slowdowns(document: Document) -> list[str]:
     if judged > 1:
         lines += ["", together(judged, document["confidence"])]
     return lines
+
+
+def _controls(document: Document) -> list[str]:
+    rows = [
+        [
+            _where(found),
+            found["metric"],
+            percent(found["slowdown"]),
+            interval(_bounds(found)),
+            str(found["blocks"]),
+        ]
+        for found in document["controls"]
+    ]
+    if not rows:
+        return []
+    header = [
+        "workload",
+        "metric",
+        "slowdown",
+        f"{level(document['confidence'])} interval",
+        "blocks",
+    ]
+    return [
+        "## Noise floor",
+        "",
+        f"{document['baseline']} compared with itself (A/A), on a second deployment in the same "
+        "blocks. There is no verdict on a slowdown no farther from 0 than this interval reaches, "
+        "and no equivalence where it reaches beyond the margin.",
+        "",
+        *_table(header, rows, left=2),
+    ]
 
 
 def _aggregates(document: Document) -> list[str]:

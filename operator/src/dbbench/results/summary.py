@@ -57,6 +57,7 @@ def summary(
         "equivalenceMargin": stats.MARGIN,
         "seed": plan_seed(spec, benchmark.metadata.uid),
         "comparisons": [_metric(found) for found in analysis.metrics],
+        "controls": [_metric(found) for found in analysis.controls],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "gates": [
@@ -124,6 +125,7 @@ def _slowdown(slowdown: Slowdown) -> Document:
         "interval": bounds(slowdown.interval),
         "verdict": slowdown.verdict.value,
         "adjustedP": slowdown.adjusted_p,
+        "noiseFloor": slowdown.noise_floor,
         "blocks": slowdown.trials,
     }
 

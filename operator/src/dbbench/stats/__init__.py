@@ -11,7 +11,7 @@ from dbbench.stats.comparison import (
     judged,
 )
 from dbbench.stats.measure import Sample, Unit
-from dbbench.stats.verdict import judge, verdict
+from dbbench.stats.verdict import judge, reach, verdict
 
 __all__ = [
     "CONFIDENCE",
@@ -26,5 +26,6 @@ __all__ = [
     "compare",
     "judge",
     "judged",
+    "reach",
     "verdict",
 ]

@@ -37,7 +37,8 @@ class Slowdown:
     `interval` are ratios minus 1, by the definitions of this module. `trials` counts the pairs, or
     without pairs the values of the smaller side; `unpaired` the samples left out; `deployments`
     those that the interval rests on, 0 where none are named. `verdict` and `adjusted_p` are those
-    of the family that the comparison was judged in.
+    of the family that the comparison was judged in. `noise_floor` is a ratio: how far from 0 the
+    control's interval reaches; None without a control or its interval.
     """
 
     cell: str
@@ -55,6 +56,7 @@ class Slowdown:
     deployments: int = 0
     verdict: Verdict = Verdict.INCONCLUSIVE
     adjusted_p: float = 1.0
+    noise_floor: float | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,8 @@ def judged(
 ) -> tuple[Slowdown, ...]:
     """The slowdowns with the verdicts that they have as one family.
 
-    `floors` gives the noise floor of each: how far from 0 the control's interval reaches.
+    `floors` gives the noise floor of each: how far from 0 the control's interval reaches. It is 0
+    where there is no control, and infinite where its interval is not known yet.
     """
     found = judge(
         [slowdown.estimate for slowdown in slowdowns], confidence=confidence, margin=margin
@@ -149,6 +152,7 @@ def judged(
             slowdown,
             adjusted_p=judgement.adjusted_p,
             verdict=above_floor(judgement.verdict, slowdown.relative, margin, floor),
+            noise_floor=floor if 0 < floor < math.inf else None,
         )
         for slowdown, judgement, floor in zip(
             slowdowns, found, floors or [0.0] * len(slowdowns), strict=True

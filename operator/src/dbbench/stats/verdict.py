@@ -56,6 +56,11 @@ def above_floor(found: Verdict, slowdown: float, margin: float, floor: float) ->
     return found if abs(slowdown) > floor else Verdict.INCONCLUSIVE
 
 
+def reach(control: tuple[float, float] | None) -> float:
+    """The noise floor: how far from 0 the control's interval reaches; infinite without one."""
+    return math.inf if control is None else max(abs(control[0]), abs(control[1]))
+
+
 def judge(estimates: Sequence[LogEstimate], *, confidence: float, margin: float) -> list[Judgement]:
     """Verdicts of a family: the chance that any of them is wrong is at most 1 - confidence.
 
