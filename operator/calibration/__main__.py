@@ -20,6 +20,7 @@ def main() -> None:
     runs = parser.parse_args().runs
     print(f"{runs} runs in each setting, seed {SEED}; one trial has 1 % of noise.\n")
     _intervals(runs)
+    _sequential(runs)
     _alternatives(runs)
     _stopping(runs)
     _families(runs)
@@ -44,6 +45,20 @@ def _intervals(runs: int) -> None:
     print(f"\nOutside {low:.0%} to {high:.0%}: {'; '.join(outside) or 'none'}.\n")
 
 
+def _sequential(runs: int) -> None:
+    print("## Runs that measure one target after the other: coverage, median half-width\n")
+    print("| setting |" + "".join(f" {count} blocks |" for count in (5, 10, 30)))
+    print("|:--|--:|--:|--:|")
+    for setting in (*SETTINGS[:5], SETTINGS[8]):
+        cells = []
+        for count in (5, 10, 30):
+            random = np.random.default_rng([SEED, count, 4])
+            bounds = methods.sequential(simulate(setting, count, runs, 0.0, random))
+            cells.append(f"{covered(bounds, 0.0):.1%}, {half_width(bounds):.2%}")
+        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
 def _alternatives(runs: int) -> None:
     print("## Coverage and median half-width of the alternatives\n")
     names = ("dbbench", "Student", "percentile", "BCa", "bootstrap-t")
@@ -60,9 +75,13 @@ def _alternatives(runs: int) -> None:
                 methods.bias_corrected(measured.ratios, random),
                 methods.studentised(measured.ratios, random),
             )
-            cells = [f"{covered(one, 0.0):.1%}, {half_width(one):.2%}" for one in found]
+            cells = [f"{covered(one, 0.0):.1%}, {_width(half_width(one))}" for one in found]
             print(f"| {setting.name} | {count} | " + " | ".join(cells) + " |", flush=True)
     print()
+
+
+def _width(half: float) -> str:
+    return f"{half:.2%}" if half < 1 else "unbounded"
 
 
 def _stopping(runs: int) -> None:
