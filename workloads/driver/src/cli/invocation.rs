@@ -31,8 +31,13 @@ pub struct Invocation<E> {
 
 /// A command of a workload: what it does is the same on every engine.
 pub trait Task {
-    /// Name of the workload, and of its schema unless another one is asked for.
+    /// Name of the workload.
     fn workload(&self) -> &'static str;
+
+    /// The schema unless another one is asked for.
+    fn default_schema(&self) -> &'static str {
+        self.workload()
+    }
 
     fn common(&self) -> &Common;
 
@@ -47,7 +52,7 @@ pub trait Task {
 /// Performs a task on the engine that the URL names by its scheme.
 pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
     let common = task.common();
-    let schema = common.schema.clone().unwrap_or_else(|| task.workload().to_string());
+    let schema = common.schema.clone().unwrap_or_else(|| task.default_schema().to_string());
     if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
         return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
     }

@@ -15,7 +15,7 @@ pub use options::{positive_duration, Common, LoadOptions, LoopOptions, Reporting
 
 use crate::failure::{Exit, Failure};
 use crate::report::Document;
-use crate::workload::{tatp, tpcc, tpch};
+use crate::workload::{sql, tatp, tpcc, tpch};
 
 /// Loads and runs database workloads, and measures them.
 ///
@@ -39,6 +39,9 @@ enum Command {
     /// TATP: telecom subscribers, seven transactions (specification 1.0)
     #[command(subcommand)]
     Tatp(tatp::Command),
+    /// Your own statements, in pgbench's script syntax
+    #[command(subcommand)]
+    Sql(sql::Command),
     /// The process beside the database: counters, facts, PID 1, launcher of guests
     Agent(dbbench_agent::cli::AgentArgs),
 }
@@ -56,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Tpch(tpch::Command::Queries(command)) => tpch::write_queries(&command),
         Command::Tpcc(command) => on_database(&command),
         Command::Tatp(command) => on_database(&command),
+        Command::Sql(command) => on_database(&command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

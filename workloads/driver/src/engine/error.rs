@@ -31,6 +31,8 @@ pub enum ErrorKind {
     OutOfSpace,
     /// The engine has no such feature.
     Unsupported,
+    /// The user's own script asks for what cannot be done.
+    Script,
     /// An established connection broke.
     ConnectionLost,
     /// Anything else.
@@ -67,6 +69,7 @@ impl From<EngineError> for Failure {
             ErrorKind::Permission => (Exit::Unreachable, "PermissionDenied"),
             ErrorKind::ConnectionLost => (Exit::Unreachable, "DatabaseLost"),
             ErrorKind::Locked => (Exit::Unreachable, "SchemaLocked"),
+            ErrorKind::Script => (Exit::Arguments, "InvalidScript"),
             ErrorKind::Unsupported => (Exit::Arguments, "Unsupported"),
             ErrorKind::MissingObject => (Exit::Inconsistent, "SchemaMissing"),
             ErrorKind::OutOfSpace => (Exit::Invalid, "DatabaseOutOfSpace"),

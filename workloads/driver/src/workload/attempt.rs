@@ -4,7 +4,7 @@ use crate::engine::{EngineError, ErrorKind, Isolation, Session};
 use crate::measure::{Outcome, Transaction};
 
 /// After so many conflicts in a row a transaction counts as an error.
-const ATTEMPTS: usize = 100;
+pub const ATTEMPTS: usize = 100;
 
 /// What the body of a transaction asks for when it has run through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

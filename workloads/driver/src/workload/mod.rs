@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod conditions;
 pub mod random;
 pub mod run;
+pub mod sql;
 pub mod tatp;
 pub mod tpcc;
 pub mod tpch;

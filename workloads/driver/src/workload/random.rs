@@ -35,6 +35,11 @@ impl Random {
         self.uniform(i64::from(low), i64::from(high)) as i32
     }
 
+    /// Uniform in `0.0..1.0`, of 53 bits.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// True in `percent` of 100 cases.
     pub fn percent(&mut self, percent: i64) -> bool {
         self.uniform(1, 100) <= percent

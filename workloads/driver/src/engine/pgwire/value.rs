@@ -51,13 +51,25 @@ impl Value<'_> {
     /// Whether the value has a binary form of the type that the server expects.
     fn is_native(&self, ty: &Type) -> bool {
         match self {
-            Value::Int(_) | Value::Long(_) => [Type::INT4, Type::INT8, Type::INT2].contains(ty),
+            Value::Int(value) => fits(i64::from(*value), ty),
+            Value::Long(value) => fits(*value, ty),
             Value::Double(_) => *ty == Type::FLOAT8,
             Value::Boolean(_) => *ty == Type::BOOL,
             Value::Text(_) => <&str as ToSql>::accepts(ty),
             Value::Decimal(_) => *ty == Type::NUMERIC,
             Value::Null | Value::Time(_) => true,
         }
+    }
+}
+
+/// Whether an integer has a binary form of this type. One that is too large goes as text, so that the
+/// server refuses it with an error of its own.
+fn fits(value: i64, ty: &Type) -> bool {
+    match *ty {
+        Type::INT2 => i16::try_from(value).is_ok(),
+        Type::INT4 => i32::try_from(value).is_ok(),
+        Type::INT8 => true,
+        _ => false,
     }
 }
 
@@ -161,7 +173,7 @@ mod tests {
         assert_eq!(encoded(Value::Long(7), Type::INT2), Ok((false, vec![0, 7])));
         assert_eq!(encoded(Value::Long(7), Type::INT4), Ok((false, vec![0, 0, 0, 7])));
         assert_eq!(encoded(Value::Int(7), Type::INT8), Ok((false, vec![0, 0, 0, 0, 0, 0, 0, 7])));
-        assert!(encoded(Value::Long(70_000), Type::INT2).is_err());
+        assert_eq!(encoded(Value::Long(70_000), Type::INT2), Ok((true, b"70000".to_vec())));
     }
 
     #[test]
