@@ -10,5 +10,5 @@ mod stream;
 
 pub use dataset::{Dataset, Rows, Table};
 pub use definition::Key;
-pub use meta::{count_rows, read, require, Expectation, Meta};
+pub use meta::{count_rows, inconsistent, read, require, Expectation, Meta};
 pub use procedure::load;

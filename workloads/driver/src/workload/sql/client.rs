@@ -88,7 +88,7 @@ impl<S: Session> Client for ScriptClient<S> {
         let mut conflicts = Vec::new();
         loop {
             let error = match self.run(script).await {
-                Ok(()) => return Ok(Transaction { operation: script, outcome: Outcome::Ok, conflicts }),
+                Ok(()) => return Ok(Transaction { conflicts, ..Transaction::new(script, Outcome::Ok) }),
                 Err(error) => error,
             };
             if matches!(error.kind, ErrorKind::ConnectionLost | ErrorKind::NotReady | ErrorKind::Script) {
@@ -102,7 +102,7 @@ impl<S: Session> Client for ScriptClient<S> {
                 self.variables.clone_from(&self.saved);
                 continue;
             }
-            return Ok(Transaction { operation: script, outcome: Outcome::Error(error.class), conflicts });
+            return Ok(Transaction { conflicts, ..Transaction::new(script, Outcome::Error(error.class)) });
         }
     }
 

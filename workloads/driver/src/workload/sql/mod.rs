@@ -25,7 +25,7 @@ use self::options::{Source, Weighted};
 use self::program::Program;
 use self::variable::{Scalar, Variable};
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
-use crate::engine::{Engine, Session};
+use crate::engine::{quote_identifier, Engine, Session};
 use crate::failure::Failure;
 use crate::load;
 use crate::report::{Counts, Data, Document};
@@ -123,7 +123,7 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
     let sources = options::sources(&command.builtin, &command.script)?;
     let program = compile(&sources, &command.define)?;
     let session = invocation.connect().await?;
-    let (loaded, scale) = tables(invocation, &session, command.scale).await?;
+    let (loaded, scale) = tables(invocation, &session, command).await?;
     let mut parameters = object(json!({
         "scripts": sources.iter().map(describe).collect::<Vec<_>>(),
         "define": command.define.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
@@ -168,18 +168,29 @@ fn describe(source: &Source) -> Value {
 async fn tables<E: Engine>(
     invocation: &Invocation<E>,
     session: &E::Session,
-    asked: Option<i64>,
+    command: &RunCommand,
 ) -> Result<(Option<Data>, i64), Failure> {
     let loaded = load::read(session, &invocation.schema)
         .await?
         .filter(|meta| meta.workload == NAME && meta.complete)
         .map(|meta| meta.record.data);
-    if let Some(scale) = asked {
-        return Ok((loaded, scale));
-    }
     let present = session.open_schema(&invocation.schema, false).await?;
-    if !present.iter().any(|table| table == accounts::BRANCHES) {
-        return Ok((loaded, 1));
+    let branches = present.iter().any(|table| table == accounts::BRANCHES);
+    if !branches && !command.builtin.is_empty() {
+        return Err(load::inconsistent(
+            "SchemaMissing",
+            format!(
+                "schema {} at {} has no table {}; run `dbbench-driver sql load` first",
+                quote_identifier(&invocation.schema),
+                invocation.engine.address(),
+                accounts::BRANCHES
+            ),
+        ));
+    }
+    match command.scale {
+        Some(scale) => return Ok((loaded, scale)),
+        None if !branches => return Ok((loaded, 1)),
+        None => {}
     }
     let branches = [(accounts::BRANCHES.to_string(), 0)].into();
     let counted = load::count_rows(session, &branches).await?;
