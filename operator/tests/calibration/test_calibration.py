@@ -14,6 +14,8 @@ from calibration.checks import TRUTH, calibrate, covered, family_false_verdicts,
 from calibration.experiments import NOISE, SETTINGS, SKEWED, Setting, simulate
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import block
+from dbbench.results import latency
+from dbbench.results.operations import quantile_slowdown
 
 RUNS = 400
 CHANCE = 3 * math.sqrt(0.95 * 0.05 / RUNS)
@@ -48,6 +50,27 @@ def test_runs_that_stop_early_still_hold_the_truth():
 def test_a_family_of_comparisons_with_itself_has_few_false_verdicts(cells):
     share = family_false_verdicts(cells, 5, RUNS, np.random.default_rng([5, cells]))
     assert share <= 0.05 + CHANCE
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.99])
+def test_intervals_of_quantiles_hold_the_truth(quantile):
+    """Latencies of 2,000 transactions in each trial; blocks, and sides within them, have luck."""
+    random, truth, blocks, runs = np.random.default_rng(9), math.log(1.2), 6, 300
+    edges = latency.bucket_edges()
+    covered_runs = 0
+    for _ in range(runs):
+        luck = random.normal(0, 0.05, (blocks, 1, 1)) + random.normal(0, 0.03, (blocks, 2, 1))
+        luck[:, 1] += truth
+        values = np.exp(luck + random.normal(9, 0.6, (blocks, 2, 2000)))
+        trials = [
+            [latency.Counts(np.histogram(side, edges)[0].astype(np.int64)) for side in pair]
+            for pair in values
+        ]
+        found = quantile_slowdown("", "", quantile, [(one, two) for one, two in trials], [1] * 6)
+        low, high = found.estimate.bounds(0.95)
+        covered_runs += low <= truth <= high
+    chance = 3 * math.sqrt(0.95 * 0.05 / runs)
+    assert 0.93 - chance <= covered_runs / runs <= 0.97 + chance
 
 
 def test_percentile_bootstraps_of_few_blocks_promise_too_much():

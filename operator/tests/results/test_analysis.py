@@ -250,3 +250,21 @@ def test_verdicts_of_all_cells_are_one_family(analysis):
         family.adjusted_p >= single.adjusted_p
         for family, single in zip(primary, alone, strict=True)
     )
+
+
+def test_quantiles_of_latency_are_compared_over_blocks(analysis, histograms):
+    found = {one.quantile: one for one in analysis.latencies if one.cell.workload == "orders"}
+    assert list(found) == ["p50", "p95", "p99", "p999"]
+    for quantile, one in found.items():
+        before, after = (histograms[name][quantile] for name in ("resizing", "bounded"))
+        assert one.slowdown.baseline_value * 1e6 == pytest.approx(before)
+        assert one.slowdown.target_value * 1e6 == pytest.approx(after)
+        assert one.slowdown.relative == pytest.approx(after / before - 1)
+        # The same histogram in every block: nothing varies.
+        assert one.slowdown.interval == pytest.approx([one.slowdown.relative] * 2)
+        assert one.slowdown.trials == 3
+
+
+def test_latencies_take_time_and_are_left_out_on_request(benchmark, records):
+    found = analyse(benchmark, records, NOBODY, latencies=False)
+    assert (found.operations, found.latencies) == ((), ())

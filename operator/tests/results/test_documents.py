@@ -151,6 +151,6 @@ def test_documents_that_would_not_fit_leave_out_parts_and_say_which(document_of)
     data = results_data(document | many)
     assert sum(len(text.encode()) for text in data.values()) <= LIMIT_BYTES
     kept = json.loads(data[SUMMARY_JSON])
-    assert kept["omitted"] == ["trials.notMeasured", "operations", "queries"]
+    assert kept["omitted"] == ["trials.notMeasured", "operations", "latencies", "queries"]
     assert kept["comparisons"] == document["comparisons"]
-    assert "Left out, for size: trials.notMeasured, operations, queries." in data[REPORT]
+    assert "Left out, for size: trials.notMeasured, operations, latencies, queries." in data[REPORT]

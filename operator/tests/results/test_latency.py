@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbbench.results.latency import HistogramError, merge
+from dbbench.results.latency import QUANTILES, Counts, HistogramError, decode, merge
 
 
 def in_microseconds(latency):
@@ -46,3 +46,25 @@ def test_what_is_no_histogram_is_refused(histograms, damage):
     text = {"cut": whole[:200], "changed": whole[:-8] + "AAAAAAAA"}.get(damage, damage)
     with pytest.raises(HistogramError):
         merge([text])
+
+
+@pytest.mark.parametrize("name", ["resizing", "bounded", "merged"])
+def test_quantiles_of_counts_are_those_of_the_histogram(histograms, name):
+    counts = decode(histograms[name]["histogram"])
+    assert counts.total == histograms[name]["count"]
+    for quantile, share in QUANTILES.items():
+        assert round(counts.at(share) * 1e6) == histograms[name][quantile]
+        # Within the bucket, which is a thousandth wide at most.
+        assert counts.smooth(share) == pytest.approx(counts.at(share), rel=2e-3)
+
+
+def test_counts_are_added_and_taken_away(histograms):
+    one, other = (decode(histograms[name]["histogram"]) for name in ("resizing", "bounded"))
+    both = Counts.sum([one, other])
+    assert both.at(0.99) == decode(histograms["merged"]["histogram"]).at(0.99)
+    assert both.minus(other).at(0.95) == one.at(0.95)
+
+
+def test_what_is_no_histogram_has_no_counts():
+    with pytest.raises(HistogramError):
+        decode("no histogram")

@@ -6,7 +6,7 @@ Only records with outcome Measured count; the others are counted, and shown besi
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -17,8 +17,14 @@ from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.spec import CONTROL, Workload
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
-from dbbench.results.driver_result import DriverResult, Operation, ResultError
-from dbbench.results.latency import HistogramError, Latency, merge
+from dbbench.results.driver_result import ResultError
+from dbbench.results.operations import (
+    MeasuredTrial,
+    OperationFigures,
+    latency_slowdowns,
+    natural,
+    operation_figures,
+)
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
 
@@ -50,20 +56,14 @@ class QueryComparison:
 
 
 @dataclass(frozen=True)
-class OperationFigures:
-    """One operation of one cell on one target, the baseline too, over all measured trials.
-
-    `errors` counts by class (SQLSTATE). `latency` is None where no histogram was taken.
-    """
+class LatencyComparison:
+    """One quantile of one operation's latency; `slowdown.cell` names both: `NEW_ORDER p99`."""
 
     cell: Cell
-    target: str
     operation: str
-    ok: int
-    expected_failures: int
-    failed: int
-    errors: Mapping[str, int]
-    latency: Latency | None
+    quantile: str
+    slowdown: Slowdown
+    emulated: bool
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,15 @@ class Analysis:
     """Everything that is computed from the records.
 
     `controls` compare the baseline with itself; they are in none of the other lists. All verdicts
-    are those of families: the primary metrics of the benchmark, its other metrics, its queries.
+    are those of families: the primary metrics of the benchmark, its other metrics, its queries, its
+    quantiles of latencies.
     """
 
     metrics: tuple[MetricComparison, ...]
     queries: tuple[QueryComparison, ...]
     controls: tuple[MetricComparison, ...]
     operations: tuple[OperationFigures, ...]
+    latencies: tuple[LatencyComparison, ...]
     counts: tuple[TrialCounts, ...]
     unusable: tuple[Unusable, ...]
     emulated_targets: frozenset[str]
@@ -110,20 +112,6 @@ class Analysis:
     def comparisons(self) -> tuple[status.Comparison, ...]:
         """The same as status shows them."""
         return tuple(_comparison(found) for found in self.primary)
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """A usable trial."""
-
-    target: str
-    block: str
-    started: float
-    result: DriverResult
-
-    def sample(self, name: str, value: float, unit: Unit) -> Sample:
-        """One figure of the trial; the time of its start is its position in the block."""
-        return Sample(self.target, name, self.block, value, unit, position=self.started)
 
 
 def primary_metric(workload: Workload) -> str:
@@ -142,7 +130,8 @@ def analyse(
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts. `latencies=False` leaves `operations` empty: merging histograms takes most of the time.
+    counts. `latencies=False` leaves `operations` and `latencies` empty: merging histograms takes
+    most of the time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -151,6 +140,7 @@ def analyse(
     metrics: list[MetricComparison] = []
     queries: list[QueryComparison] = []
     operations: list[OperationFigures] = []
+    tails: list[LatencyComparison] = []
     unusable: list[Unusable] = []
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
@@ -173,9 +163,15 @@ def analyse(
             ]
         queries += _queries(cell, query_table)
         for target in spec.measured_targets if latencies else ():
-            operations += _operations(
-                cell, target.name, [trial for trial in trials if trial.target == target.name]
-            )
+            own = [trial for trial in trials if trial.target == target.name]
+            operations += operation_figures(cell, target.name, own)
+            if target.name != spec.baseline:
+                base = [trial for trial in trials if trial.target == spec.baseline]
+                emulated = bool({spec.baseline, target.name} & emulated_targets)
+                tails += [
+                    LatencyComparison(cell, operation, quantile, slowdown, emulated)
+                    for operation, quantile, slowdown in latency_slowdowns(base, own)
+                ]
     controls = [one for one in metrics if one.slowdown.target == CONTROL]
     metrics = [one for one in metrics if one.slowdown.target != CONTROL]
     query_controls = [one for one in queries if one.slowdown.target == CONTROL]
@@ -191,6 +187,13 @@ def analyse(
         queries=tuple(_judged(queries, query_controls, spec.trials.control)),
         controls=tuple(controls),
         operations=tuple(operations),
+        latencies=tuple(
+            _judged(
+                [one for one in tails if one.slowdown.target != CONTROL],
+                [one for one in tails if one.slowdown.target == CONTROL],
+                spec.trials.control,
+            )
+        ),
         counts=tuple(_counts(target.name, records) for target in spec.measured_targets),
         unusable=tuple(unusable),
         emulated_targets=emulated_targets,
@@ -215,7 +218,7 @@ def primary_slowdowns(
     return tuple(found)
 
 
-_Found = TypeVar("_Found", MetricComparison, QueryComparison)
+_Found = TypeVar("_Found", MetricComparison, QueryComparison, LatencyComparison)
 
 
 def _judged(found: Sequence[_Found], controls: Sequence[_Found], control: bool) -> list[_Found]:
@@ -243,8 +246,10 @@ def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:
     return list(latest.values())
 
 
-def _usable(records: Sequence[TrialRecord], primary: str) -> tuple[list[_Measured], list[Unusable]]:
-    trials: list[_Measured] = []
+def _usable(
+    records: Sequence[TrialRecord], primary: str
+) -> tuple[list[MeasuredTrial], list[Unusable]]:
+    trials: list[MeasuredTrial] = []
     refused: list[Unusable] = []
     for record in records:
         try:
@@ -257,11 +262,11 @@ def _usable(records: Sequence[TrialRecord], primary: str) -> tuple[list[_Measure
             refused.append(Unusable(record.trial, record.attempt, str(error)))
         else:
             started = datetime.fromisoformat(record.started).timestamp()
-            trials.append(_Measured(record.target, str(record.block), started, result))
+            trials.append(MeasuredTrial(record.target, str(record.block), started, result))
     return trials, refused
 
 
-def _metrics(trials: Sequence[_Measured], primary: str) -> list[tuple[str, Unit]]:
+def _metrics(trials: Sequence[MeasuredTrial], primary: str) -> list[tuple[str, Unit]]:
     """Metrics of any of the trials, the primary one first."""
     found = dict.fromkeys(
         (metric.name, metric.unit) for trial in trials for metric in trial.result.metrics.values()
@@ -269,7 +274,7 @@ def _metrics(trials: Sequence[_Measured], primary: str) -> list[tuple[str, Unit]
     return sorted(found, key=lambda metric: metric[0] != primary)
 
 
-def _metric_samples(trials: Sequence[_Measured], name: str, unit: Unit) -> list[Sample]:
+def _metric_samples(trials: Sequence[MeasuredTrial], name: str, unit: Unit) -> list[Sample]:
     return [
         trial.sample(name, metric.value, unit)
         for trial in trials
@@ -277,7 +282,7 @@ def _metric_samples(trials: Sequence[_Measured], name: str, unit: Unit) -> list[
     ]
 
 
-def _query_samples(trials: Sequence[_Measured]) -> list[Sample]:
+def _query_samples(trials: Sequence[MeasuredTrial]) -> list[Sample]:
     """The median of each query's measured runs within a trial: one sample for each block."""
     samples = []
     for trial in trials:
@@ -285,13 +290,7 @@ def _query_samples(trials: Sequence[_Measured]) -> list[Sample]:
             median = statistics.median(operation.runtimes) if operation.runtimes else 0.0
             if median > 0:
                 samples.append(trial.sample(operation.name, median, Unit.SECONDS))
-    return sorted(samples, key=lambda sample: _natural(sample.cell))
-
-
-def _natural(name: str) -> tuple[str, int]:
-    """Sorts Q2 before Q10."""
-    letters = name.rstrip("0123456789")
-    return letters, int(name[len(letters) :] or 0)
+    return sorted(samples, key=lambda sample: natural(sample.cell))
 
 
 def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
@@ -309,39 +308,6 @@ def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
         )
         for slowdown in table.slowdowns
     ]
-
-
-def _operations(cell: Cell, target: str, trials: Sequence[_Measured]) -> list[OperationFigures]:
-    by_name: dict[str, list[Operation]] = defaultdict(list)
-    for trial in trials:
-        for operation in trial.result.operations:
-            by_name[operation.name].append(operation)
-    return [
-        _figures(cell, target, name, found)
-        for name, found in sorted(by_name.items(), key=lambda entry: _natural(entry[0]))
-    ]
-
-
-def _figures(cell: Cell, target: str, name: str, found: Sequence[Operation]) -> OperationFigures:
-    errors: dict[str, int] = defaultdict(int)
-    for operation in found:
-        for kind, count in operation.errors.items():
-            errors[kind] += count
-    try:
-        latency = merge([operation.histogram for operation in found if operation.histogram])
-    except HistogramError:
-        # The other figures stand; these latencies are shown as unknown.
-        latency = None
-    return OperationFigures(
-        cell=cell,
-        target=target,
-        operation=name,
-        ok=sum(operation.ok for operation in found),
-        expected_failures=sum(operation.expected_failures for operation in found),
-        failed=sum(operation.failed for operation in found),
-        errors=dict(sorted(errors.items())),
-        latency=latency,
-    )
 
 
 def _counts(target: str, records: Sequence[TrialRecord]) -> TrialCounts:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dbbench.results.latency import FEWEST_FOR_QUANTILES
 from dbbench.results.markdown import to_markdown
 from dbbench.results.storage import LIMIT_BYTES
 from dbbench.results.summary import Document, summary
@@ -36,7 +35,7 @@ _COLUMNS = (
 
 # What is left out first when the documents would not fit into a ConfigMap. All of it can be
 # computed again from the records.
-_DISPENSABLE = ("operations", "queries")
+_DISPENSABLE = ("operations", "latencies", "queries")
 _LONGEST_NOT_MEASURED = 100
 
 
@@ -79,41 +78,10 @@ def to_csv(document: Document) -> str:
     for found in document["queries"]:
         row = _row("query", found["query"], found)
         writer.writerow(row | {"emulated": emulated[_place(found)]})
-    for row in latency_rows(document):
-        writer.writerow(row | {"emulated": emulated[_place(row)]})
+    for found in document["latencies"]:
+        row = _row("latency", f"{found['operation']} {found['quantile']}", found)
+        writer.writerow(row | {"emulated": found["emulated"]})
     return text.getvalue()
-
-
-def latency_rows(document: Document) -> list[Document]:
-    """Quantiles of operations on each target beside the baseline's, in seconds."""
-    baseline = {
-        (found["workload"], found["cell"], found["operation"]): found["latencySeconds"]
-        for found in document["operations"]
-        if found["target"] == document["baseline"]
-    }
-    rows = []
-    for found in document["operations"]:
-        before = baseline.get((found["workload"], found["cell"], found["operation"]))
-        after = found["latencySeconds"]
-        if found["target"] == document["baseline"] or not before or not after:
-            continue
-        if after["count"] < FEWEST_FOR_QUANTILES:
-            continue
-        rows += [
-            {
-                "level": "latency",
-                "workload": found["workload"],
-                "cell": found["cell"],
-                "target": found["target"],
-                "name": f"{found['operation']} {quantile}",
-                "unit": "seconds",
-                "baseline_value": before[quantile],
-                "target_value": after[quantile],
-                "slowdown": after[quantile] / before[quantile] - 1 if before[quantile] else None,
-            }
-            for quantile in ("p50", "p95", "p99", "p999")
-        ]
-    return rows
 
 
 def _row(level: str, name: str, found: Mapping[str, Any]) -> Document:

@@ -12,12 +12,11 @@ from dbbench.results.figures import (
     share,
     together,
 )
-from dbbench.results.latency import FEWEST_FOR_QUANTILES
 from dbbench.stats.interval import FEWEST_FOR_DRIFT
 
 Document = Mapping[str, Any]
 
-_QUANTILES = ("p50", "p95", "p99")
+_QUANTILES = ("p50", "p95", "p99", "p99.9")
 
 
 def to_markdown(document: Document) -> str:
@@ -219,43 +218,28 @@ def _judged_queries(document: Document) -> str:
 
 
 def _latencies(document: Document) -> list[str]:
-    baseline = {
-        (found["workload"], found["cell"], found["operation"]): found["latencySeconds"]
-        for found in document["operations"]
-        if found["target"] == document["baseline"]
-    }
-    rows = []
-    for found in document["operations"]:
-        if found["target"] == document["baseline"] or not found["latencySeconds"]:
-            continue
-        before = baseline.get((found["workload"], found["cell"], found["operation"]))
-        if not before or found["latencySeconds"]["count"] < FEWEST_FOR_QUANTILES:
-            continue
-        rows.append(
-            [
-                _where(found),
-                _target(found["target"], _emulated(document, found["target"])),
-                found["operation"],
-                *(
-                    _before_after(before[name], found["latencySeconds"][name])
-                    for name in _QUANTILES
-                ),
-            ]
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for found in document["latencies"]:
+        target = _target(found["target"], found["emulated"])
+        key = (_where(found), target, found["operation"])
+        rows.setdefault(key, []).append(
+            f"{milliseconds(found['baselineValue'])} -> {milliseconds(found['targetValue'])} "
+            f"({percent(found['slowdown'])}, {interval(_bounds(found))})"
         )
     if not rows:
         return []
     return [
         "## Latency",
         "",
-        f"Of all measured trials together: {document['baseline']} -> target.",
+        f"Of all measured trials together: {document['baseline']} -> target (slowdown, "
+        f"{level(document['confidence'])} interval over blocks).",
         "",
-        *_table(["workload", "target", "operation", *_QUANTILES], rows, left=3),
+        *_table(
+            ["workload", "target", "operation", *_QUANTILES],
+            [[*key, *cells] for key, cells in rows.items()],
+            left=3,
+        ),
     ]
-
-
-def _before_after(before: float, after: float) -> str:
-    text = f"{milliseconds(before)} -> {milliseconds(after)}"
-    return f"{text} ({percent(after / before - 1)})" if before else text
 
 
 def _errors(document: Document) -> list[str]:

@@ -12,13 +12,14 @@ from dbbench.api.status import Environment
 from dbbench.plan import plan_seed
 from dbbench.results.analysis import (
     Analysis,
+    LatencyComparison,
     MetricComparison,
-    OperationFigures,
     QueryComparison,
 )
 from dbbench.results.answer import answer
 from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
+from dbbench.results.operations import OperationFigures
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.stats import Slowdown
 
@@ -60,6 +61,7 @@ def summary(
         "controls": [_metric(found) for found in analysis.controls],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
+        "latencies": [_latency(found) for found in analysis.latencies],
         "gates": [
             {
                 "workload": gate.workload,
@@ -112,6 +114,18 @@ def _query(found: QueryComparison) -> Document:
         **_slowdown(found.slowdown),
         "shareOfBaseline": found.share_of_baseline,
         "contribution": found.contribution,
+    }
+
+
+def _latency(found: LatencyComparison) -> Document:
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.slowdown.target,
+        "operation": found.operation,
+        "quantile": found.quantile,
+        **_slowdown(found.slowdown),
+        "emulated": found.emulated,
     }
 
 

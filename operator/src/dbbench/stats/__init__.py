@@ -10,6 +10,7 @@ from dbbench.stats.comparison import (
     compare,
     judged,
 )
+from dbbench.stats.interval import LogEstimate
 from dbbench.stats.measure import Sample, Unit
 from dbbench.stats.verdict import judge, reach, verdict
 
@@ -19,6 +20,7 @@ __all__ = [
     "AggregateSlowdowns",
     "ComparisonTable",
     "Gap",
+    "LogEstimate",
     "Sample",
     "Share",
     "Slowdown",
