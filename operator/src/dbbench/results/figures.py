@@ -65,3 +65,13 @@ def together(comparisons: int, confidence: float) -> str:
         f"The verdicts of {comparisons} comparisons hold together, with {level(confidence)} "
         "confidence (Holm): one whose interval excludes 0 can be Inconclusive among many."
     )
+
+
+def seconds(number: float) -> str:
+    """A duration, to the second: `45 s`, `12 min 5 s`, `3 h 10 min`."""
+    total = round(number)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"

@@ -1,0 +1,177 @@
+"""`dbbench plan`: what a benchmark will do and how long it will take, before it runs."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+from pydantic import ValidationError
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.cli.console import console
+from dbbench.cli.failure import CommandFailed
+from dbbench.plan import block_limits, cells
+from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds, trial_seconds
+from dbbench.results.figures import seconds
+from dbbench.stats.stopping import looks
+
+SCHEMA_VERSION = 1
+
+
+@click.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead of text.")
+@click.option(
+    "--assume",
+    "changes",
+    multiple=True,
+    metavar="NAME=SECONDS",
+    help="Another value of an assumption, as you measured it; can be given several times.",
+)
+def plan(file: str, as_json: bool, changes: Sequence[str]) -> None:
+    """Print blocks, trials, cells and the expected duration of the benchmarks in FILE.
+
+    FILE is YAML with one DBBenchmark or several; - reads standard input. No cluster is asked: its
+    rules across fields are checked by kubectl apply --dry-run=server. The duration rests on
+    assumptions that are printed with it, and leaves out repeated trials. A
+    guest under software emulation takes several times as long.
+    """
+    name = "standard input" if file == "-" else file
+    try:
+        assumed = Assumptions().changed(dict(_change(text) for text in changes))
+    except ValueError as error:
+        raise CommandFailed(f"--assume: {error}") from error
+    found = [
+        (title, spec, expected(spec, assumed)) for title, spec in _benchmarks(name, _read(file))
+    ]
+    if not found:
+        raise CommandFailed(f"{name}: there is no DBBenchmark in it")
+    if as_json:
+        plans = [_document(title, spec, run) for title, spec, run in found]
+        document = {
+            "kind": "Plans",
+            "schemaVersion": SCHEMA_VERSION,
+            "assumptions": asdict(assumed),
+            "plans": plans,
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    for title, spec, run in found:
+        _render(title, spec, run, assumed)
+    named = ", ".join(f"{key}={value:g}" for key, value in asdict(assumed).items())
+    console().print(f"Assumed seconds (change them with --assume): {named}", style="dim")
+
+
+def _change(text: str) -> tuple[str, float]:
+    name, separator, value = text.partition("=")
+    try:
+        if separator:
+            return name, float(value)
+    except ValueError:
+        pass
+    raise ValueError(f"{text!r} is not NAME=SECONDS; write for example query=0.5")
+
+
+def _read(file: str) -> str:
+    try:
+        with click.open_file(file, encoding="utf-8") if file == "-" else Path(file).open(
+            encoding="utf-8"
+        ) as stream:  # fmt: skip
+            return stream.read()
+    except OSError as error:
+        raise CommandFailed(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{file}: not UTF-8 text; convert the file") from error
+
+
+def _benchmarks(name: str, text: str) -> Iterator[tuple[str, DBBenchmarkSpec]]:
+    try:
+        documents = list(yaml.safe_load_all(text))
+    except yaml.YAMLError as error:
+        raise CommandFailed(f"{name}: not YAML: {error}") from error
+    for document in documents:
+        if not isinstance(document, Mapping) or document.get("kind") != "DBBenchmark":
+            continue
+        title = str((document.get("metadata") or {}).get("name") or "unnamed")
+        try:
+            spec = DBBenchmarkSpec.model_validate(document.get("spec") or {})
+        except ValidationError as error:
+            problems = "\n".join(
+                f"{name}: {title}: spec.{'.'.join(str(part) for part in item['loc'])}: "
+                f"{item['msg']}"
+                for item in error.errors(include_url=False, include_input=False)
+            )
+            raise CommandFailed(problems) from error
+        names = [target.name for target in spec.targets]
+        if spec.baseline not in names:
+            raise CommandFailed(
+                f"{name}: {title}: spec.baseline is {spec.baseline!r}; it must be the name of a "
+                f"target: {', '.join(names)}"
+            )
+        yield title, spec
+
+
+def _soonest(spec: DBBenchmarkSpec) -> int:
+    """The fewest blocks that the run can end with."""
+    fewest, most = block_limits(spec)
+    if spec.trials.target_half_width is None:
+        return fewest
+    return next((count for count in range(fewest, most) if looks(count)), most)
+
+
+def _document(title: str, spec: DBBenchmarkSpec, run: Expected) -> dict[str, Any]:
+    _, most = block_limits(spec)
+    if spec.trials.target_half_width is None:
+        most = _soonest(spec)
+    counts = dict.fromkeys((_soonest(spec), most))
+    return {
+        "benchmark": title,
+        "targets": [target.name for target in spec.measured_targets],
+        "cells": [cell.key for cell in cells(spec)],
+        "trialsPerBlock": run.trials_per_block,
+        "preparationSeconds": run.preparation,
+        "blockSeconds": run.block,
+        "ends": [
+            {
+                "blocks": blocks,
+                "trials": blocks * run.trials_per_block,
+                "expectedSeconds": run.seconds(blocks),
+            }
+            for blocks in counts
+        ],
+    }
+
+
+def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptions) -> None:
+    out = console()
+    document = _document(title, spec, run)
+    out.print(f"[bold]{escape(title)}[/]: {run.cells} cells on {run.targets} targets "
+              f"({escape(', '.join(document['targets']))})")  # fmt: skip
+    view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    view.add_column("cell", overflow="fold")
+    view.add_column("one trial", justify="right")
+    view.add_column("loading, once for each target", justify="right")
+    for cell in cells(spec):
+        workload = spec.workload(cell.workload)
+        view.add_row(
+            escape(cell.key),
+            seconds(trial_seconds(workload, assumed)),
+            seconds(load_seconds(workload, assumed)),
+        )
+    out.print(view)
+    out.print(
+        f"Preparation {seconds(run.preparation)}, then {seconds(run.block)} for each block of "
+        f"{run.trials_per_block} trials."
+    )
+    words = ["Expected" if len(document["ends"]) == 1 else "At the soonest", "At the latest"]
+    for word, end in zip(words, document["ends"], strict=False):
+        out.print(
+            f"{word}: {end['blocks']} blocks, {end['trials']} trials, "
+            f"{seconds(end['expectedSeconds'])}"
+        )

@@ -1,0 +1,113 @@
+"""How long a run will take, from its spec and stated assumptions. No I/O.
+
+time = sum over targets (disk + loads) + blocks x sum over targets (start + stop + sum over cells
+(job + trial)). A trial of TPC-H is its passes, of TPC-C and TATP warm-up and measured window.
+Once a run has begun, `status.progress` estimates from its own pace instead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from dbbench.api.quantities import duration
+from dbbench.api.resources import Medium
+from dbbench.api.spec import DBBenchmarkSpec, Workload
+from dbbench.api.target import Target
+from dbbench.plan.cells import cells
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What the spec does not say, in seconds; for hardware virtualization, not for emulation.
+
+    `job`: start and end of the driver's pod. `start`, `guest_start`: until a pod's or a guest's
+    database answers. `stop`: until its pod is gone. `disk`: making a guest's root disk. `query`:
+    one TPC-H query at scale factor 1; `tpch_load`: loading scale factor 1. `tpcc_load`: one
+    warehouse. `tatp_load`: 100,000 subscribers.
+    """
+
+    job: float = 8
+    start: float = 15
+    guest_start: float = 45
+    stop: float = 10
+    disk: float = 60
+    query: float = 1
+    tpch_load: float = 120
+    tpcc_load: float = 10
+    tatp_load: float = 15
+
+    def changed(self, values: Mapping[str, float]) -> "Assumptions":
+        """With other values, as measured; ValueError for a name or a value that is none."""
+        known = [field.name for field in fields(self)]
+        for name, value in values.items():
+            if name not in known:
+                raise ValueError(f"{name!r} is no assumption; write one of {', '.join(known)}")
+            if not 0 <= value < float("inf"):
+                raise ValueError(f"{name} is {value}; write seconds, 0 or more")
+        return replace(self, **values)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Counts and seconds. `preparation` happens once, `block` for each block."""
+
+    targets: int
+    cells: int
+    preparation: float
+    block: float
+
+    @property
+    def trials_per_block(self) -> int:
+        return self.targets * self.cells
+
+    def seconds(self, blocks: int) -> float:
+        """The whole run, with so many blocks and nothing that has to be repeated."""
+        return self.preparation + blocks * self.block
+
+
+def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
+    """From the spec alone."""
+    targets = spec.measured_targets
+    loads = sum(load_seconds(workload, assumed) for workload in spec.workloads)
+    # Data in memory are gone after every turn.
+    anew = spec.database.storage.medium is Medium.MEMORY
+    turn = sum(
+        assumed.job + trial_seconds(spec.workload(cell.workload), assumed) for cell in cells(spec)
+    )
+    return Expected(
+        targets=len(targets),
+        cells=len(cells(spec)),
+        preparation=sum(
+            (assumed.disk if target.virtual_machine else 0) + (0 if anew else loads)
+            for target in targets
+        ),
+        block=sum(
+            _start_seconds(target, assumed) + assumed.stop + turn + (loads if anew else 0)
+            for target in targets
+        ),
+    )
+
+
+def trial_seconds(workload: Workload, assumed: Assumptions) -> float:
+    """What the driver does in one trial."""
+    if workload.tpch:
+        queries = len(workload.tpch.queries or range(22))
+        passes = workload.tpch.warmup_runs + workload.tpch.runs
+        return passes * queries * assumed.query * float(workload.tpch.scale_factor)
+    timed = workload.tpcc or workload.tatp
+    return duration(timed.warmup) + duration(timed.duration) if timed else 0
+
+
+def load_seconds(workload: Workload, assumed: Assumptions) -> float:
+    """Loading the workload's data into one target."""
+    seconds = assumed.job
+    if workload.tpch:
+        seconds += assumed.tpch_load * float(workload.tpch.scale_factor)
+    if workload.tpcc:
+        seconds += assumed.tpcc_load * workload.tpcc.warehouses
+    if workload.tatp:
+        seconds += assumed.tatp_load * workload.tatp.subscribers / 100_000
+    return seconds
+
+
+def _start_seconds(target: Target, assumed: Assumptions) -> float:
+    return assumed.guest_start if target.virtual_machine else assumed.start
