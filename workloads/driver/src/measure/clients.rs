@@ -17,7 +17,7 @@ use super::coordinator::{Conditions, Coordinator};
 use super::recorder::{Recorder, Slice};
 use super::tally::{Tally, Transaction};
 use super::timer::Timer;
-use super::{Phase, Usage};
+use super::{Part, Phase, Usage};
 use crate::engine::EngineError;
 use crate::failure::Failure;
 
@@ -74,9 +74,23 @@ pub struct Plan {
 
 /// The measured window.
 pub struct Measured {
-    pub tally: Tally,
     pub phases: Vec<Phase>,
-    pub usage: Usage,
+    /// Of this process; where it leads, of all processes.
+    pub parts: Vec<Part>,
+}
+
+impl Measured {
+    /// All parts as one.
+    pub fn merged(&self) -> (Tally, Usage) {
+        let mut parts = self.parts.iter();
+        let first = parts.next().expect("a process has a part of its own");
+        let (mut tally, mut usage) = (first.tally.clone(), first.usage.clone());
+        for part in parts {
+            tally.merge(&part.tally);
+            usage.merge(&part.usage);
+        }
+        (tally, usage)
+    }
 }
 
 /// A warm-up or measured window that the clients share.
@@ -107,7 +121,7 @@ pub(super) enum Event {
 pub async fn run<W: Workload>(
     workload: &W,
     plan: Plan,
-    conditions: Conditions<'_>,
+    mut conditions: Conditions<'_>,
 ) -> Result<Measured, Failure> {
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
     let threads = cpus.min(plan.clients);
@@ -128,7 +142,7 @@ pub async fn run<W: Workload>(
     }
     drop(events);
     let operations = workload.operations().len();
-    let mut coordinator = Coordinator::new(plan, operations, &signal, inbox, conditions);
+    let mut coordinator = Coordinator::new(plan, operations, &signal, inbox, &mut conditions);
     let outcome = coordinator.run().await;
     signal.send_replace(Signal::Stop);
     // After a failure the threads, which may hang in a dead connection, are left to the end of the process.
@@ -138,7 +152,13 @@ pub async fn run<W: Workload>(
         tally.merge(&one.await.map_err(|_| Failure::invalid("a client thread ended early"))?);
     }
     coordinator.complete(&mut tally);
-    Ok(Measured { tally, phases, usage })
+    let own = Part { index: plan.member.index, clients: plan.clients, usage, tally };
+    let mut parts = vec![own.clone()];
+    if let Some(team) = &mut conditions.team {
+        parts.extend(team.merge(own).await?);
+    }
+    parts.sort_by_key(|part| part.index);
+    Ok(Measured { phases, parts })
 }
 
 fn run_thread<W: Workload>(

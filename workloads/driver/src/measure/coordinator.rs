@@ -10,7 +10,7 @@ use super::clients::{Event, Plan, Signal, Window};
 use super::recorder::Slice;
 use super::series::{self, Point};
 use super::tally::Tally;
-use super::{Phase, PhaseTimer, Started, Usage, UsageStart};
+use super::{Live, Phase, PhaseTimer, Started, Team, Usage, UsageStart};
 use crate::failure::{Exit, Failure};
 use crate::report::Progress;
 use crate::target::Observer;
@@ -26,65 +26,67 @@ pub struct Conditions<'a> {
     /// Looks at the target around the measured window.
     pub observer: &'a mut Observer,
     pub progress: &'a Progress,
+    pub live: &'a Live,
+    /// The other processes, if there are any.
+    pub team: Option<&'a mut Team>,
 }
 
-pub(super) struct Coordinator<'a> {
+pub(super) struct Coordinator<'a, 'b> {
     plan: Plan,
     signal: &'a watch::Sender<Signal>,
     inbox: mpsc::UnboundedReceiver<Event>,
-    conditions: Conditions<'a>,
-    /// Of each operation, the points of the measured window.
-    series: Vec<Vec<Point>>,
-    /// What was due in the measured window and found no client.
-    missed: Started,
+    conditions: &'a mut Conditions<'b>,
+    books: Books,
 }
 
-impl<'a> Coordinator<'a> {
+impl<'a, 'b> Coordinator<'a, 'b> {
     pub fn new(
         plan: Plan,
         operations: usize,
         signal: &'a watch::Sender<Signal>,
         inbox: mpsc::UnboundedReceiver<Event>,
-        conditions: Conditions<'a>,
+        conditions: &'a mut Conditions<'b>,
     ) -> Self {
-        let points = plan.duration.as_secs_f64().ceil().max(1.0) as u64;
-        let points = points.div_ceil(series::interval(plan.duration)) as usize;
-        Coordinator {
-            plan,
-            signal,
-            inbox,
-            conditions,
+        let interval = series::interval(plan.duration);
+        let points = (plan.duration.as_secs_f64().ceil() as u64).div_ceil(interval) as usize;
+        let books = Books {
+            live: conditions.live.clone(),
+            interval,
             series: vec![vec![Point::default(); points]; operations],
             missed: Started::default(),
-        }
+        };
+        Coordinator { plan, signal, inbox, conditions, books }
     }
 
     pub async fn run(&mut self) -> Result<(Vec<Phase>, Usage), Failure> {
         let clients = self.plan.clients as u64;
         self.conditions.progress.begin("connect", clients, "clients");
         for connected in 0..clients {
-            self.next().await?;
+            tokio::select! {
+                next = next(&mut self.inbox, &mut self.books) => next?,
+                failure = lost(&mut self.conditions.team) => return Err(failure),
+            }
             self.conditions.progress.set(connected + 1);
         }
         let mut phases = Vec::new();
         if !self.plan.warmup.is_zero() {
-            phases.push(self.window("warmup", self.plan.warmup, false).await?);
+            phases.push(self.window("warmup", self.plan.warmup, false).await?.0);
         }
         self.conditions.observer.before().await?;
-        let start = UsageStart::now();
-        phases.push(self.window("measure", self.plan.duration, true).await?);
-        let usage = start.end();
+        let (phase, usage) = self.window("measure", self.plan.duration, true).await?;
+        phases.push(phase);
         self.conditions.observer.after().await?;
+        self.conditions.live.phase("end");
         self.conditions.progress.finish();
         Ok((phases, usage))
     }
 
     /// Adds what the clients' own books do not have.
     pub fn complete(self, tally: &mut Tally) {
-        for (operation, points) in tally.operations.iter_mut().zip(self.series) {
+        for (operation, points) in tally.operations.iter_mut().zip(self.books.series) {
             operation.points = points;
         }
-        tally.started.merge(&self.missed);
+        tally.started.merge(&self.books.missed);
     }
 
     /// Lets all clients run for `length` and waits until each has ended its last transaction.
@@ -93,8 +95,12 @@ impl<'a> Coordinator<'a> {
         name: &'static str,
         length: Duration,
         measured: bool,
-    ) -> Result<Phase, Failure> {
-        let start = Instant::now() + LEAD;
+    ) -> Result<(Phase, Usage), Failure> {
+        let start = match &mut self.conditions.team {
+            Some(team) => team.begin().await?,
+            None => Instant::now() + LEAD,
+        };
+        let usage = UsageStart::now();
         let deadline = start + length;
         let schedule = match self.plan.arrivals {
             Arrivals::Closed => None,
@@ -104,7 +110,9 @@ impl<'a> Coordinator<'a> {
             }
         };
         let seconds = length.as_secs_f64().ceil() as u64;
-        self.conditions.progress.begin(name, seconds, "seconds");
+        let progress = self.conditions.progress;
+        progress.begin(name, seconds, "seconds");
+        self.conditions.live.phase(name);
         let window = Arc::new(Window { start, deadline, measured, schedule });
         self.signal.send_replace(Signal::Run(window.clone()));
         tokio::time::sleep_until(start.into()).await;
@@ -113,8 +121,9 @@ impl<'a> Coordinator<'a> {
         let mut running = self.plan.clients;
         while running > 0 {
             tokio::select! {
-                event = self.next() => { event?; running -= 1; }
-                _ = tick.tick() => self.conditions.progress.set(start.elapsed().as_secs().min(length.as_secs())),
+                next = next(&mut self.inbox, &mut self.books) => { next?; running -= 1; }
+                failure = lost(&mut self.conditions.team) => return Err(failure),
+                _ = tick.tick() => progress.set(start.elapsed().as_secs().min(length.as_secs())),
                 _ = tokio::time::sleep_until((deadline + STRAGGLER_LIMIT).into()) => {
                     return Err(Failure::new(Exit::Unreachable, "DatabaseLost", format!(
                         "{running} transactions did not end within {} s after the {name} phase",
@@ -123,28 +132,49 @@ impl<'a> Coordinator<'a> {
                 }
             }
         }
-        self.conditions.progress.set(seconds);
+        progress.set(seconds);
         if let (true, Some(schedule)) = (measured, &window.schedule) {
             let mut schedule = schedule.lock().expect("no holder of this lock panics");
-            self.missed.miss_rest(&mut schedule, deadline);
+            self.books.missed.miss_rest(&mut schedule, deadline);
         }
-        Ok(timer.end())
+        Ok((timer.end(), usage.end()))
     }
+}
 
-    /// Waits until a client is ready or done; keeps the books meanwhile.
-    async fn next(&mut self) -> Result<(), Failure> {
-        loop {
-            match self.inbox.recv().await {
-                Some(Event::Ready | Event::Done) => return Ok(()),
-                Some(Event::Slice(slice)) => self.enter(&slice),
-                Some(Event::Failed(failure)) => return Err(failure),
-                None => return Err(Failure::invalid("all client threads ended early")),
-            }
+/// Waits until a client is ready or done; keeps the books meanwhile.
+async fn next(inbox: &mut mpsc::UnboundedReceiver<Event>, books: &mut Books) -> Result<(), Failure> {
+    loop {
+        match inbox.recv().await {
+            Some(Event::Ready | Event::Done) => return Ok(()),
+            Some(Event::Slice(slice)) => books.enter(&slice),
+            Some(Event::Failed(failure)) => return Err(failure),
+            None => return Err(Failure::invalid("all client threads ended early")),
         }
     }
+}
 
+/// Ends only with the loss of another process.
+async fn lost(team: &mut Option<&mut Team>) -> Failure {
+    match team {
+        Some(team) => team.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What happened when.
+struct Books {
+    live: Live,
+    interval: u64,
+    /// Of each operation, the points of the measured window.
+    series: Vec<Vec<Point>>,
+    /// What was due in the measured window and found no client.
+    missed: Started,
+}
+
+impl Books {
     fn enter(&mut self, slice: &Slice) {
-        let point = (slice.second / series::interval(self.plan.duration)) as usize;
+        self.live.add(slice);
+        let point = (slice.second / self.interval) as usize;
         for (operation, gathered) in slice.points.iter().filter(|_| slice.measured) {
             // What ended after the window is in none.
             if let Some(mine) = self.series[*operation].get_mut(point) {

@@ -24,6 +24,8 @@ pub struct Point {
     pub count: u64,
     pub expected_failures: u64,
     pub errors: u64,
+    /// Of the latencies, in microseconds.
+    pub sum: u64,
     /// The longest latency, in microseconds.
     pub max: u64,
     /// Cell to count, in order, without empty cells.
@@ -35,6 +37,7 @@ impl Point {
         self.count += other.count;
         self.expected_failures += other.expected_failures;
         self.errors += other.errors;
+        self.sum += other.sum;
         self.max = self.max.max(other.max);
         for (cell, count) in &other.cells {
             match self.cells.binary_search_by_key(cell, |entry| entry.0) {
@@ -74,6 +77,7 @@ impl Gatherer {
         let microseconds = u64::try_from(latency.as_nanos().div_ceil(1000)).unwrap_or(u64::MAX).max(1);
         self.point.count += 1;
         self.point.expected_failures += u64::from(expected_failure);
+        self.point.sum += microseconds;
         self.point.max = self.point.max.max(microseconds);
         self.cells[cell(microseconds)] += 1;
     }
@@ -114,7 +118,6 @@ fn middle(cell: u64) -> u64 {
 }
 
 /// The upper end of a cell, in microseconds.
-#[cfg(test)]
 pub fn upper_end(cell: u16) -> u64 {
     let (row, within) = (u64::from(cell) / PER_OCTAVE, u64::from(cell) % PER_OCTAVE);
     match row {

@@ -61,6 +61,16 @@ impl UsageStart {
 }
 
 impl Usage {
+    /// Adds what another process used meanwhile.
+    pub fn merge(&mut self, other: &Usage) {
+        self.user_seconds += other.user_seconds;
+        self.system_seconds += other.system_seconds;
+        self.run_queue_seconds += other.run_queue_seconds;
+        self.wall_seconds = self.wall_seconds.max(other.wall_seconds);
+        self.busiest_thread_share = self.busiest_thread_share.max(other.busiest_thread_share);
+        self.saturated |= other.saturated;
+    }
+
     /// Why a measurement with this usage does not count, if so.
     pub fn objection(&self) -> Option<String> {
         self.saturated.then(|| {
@@ -75,7 +85,7 @@ impl Usage {
 }
 
 /// User and system time of this process, in seconds.
-fn own_cpu() -> (f64, f64) {
+pub(super) fn own_cpu() -> (f64, f64) {
     // SAFETY: all-zero bytes are a valid rusage, and getrusage only writes into it.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -84,6 +94,11 @@ fn own_cpu() -> (f64, f64) {
     };
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     (seconds(usage.ru_utime), seconds(usage.ru_stime))
+}
+
+/// Time that the threads of this process have waited for a CPU, in seconds.
+pub(super) fn own_run_queue() -> f64 {
+    own_threads().values().map(|(_, waited)| waited.as_secs_f64()).sum()
 }
 
 /// Thread id to (time on a CPU, time waiting for one). Empty where the kernel keeps no such statistics.

@@ -38,6 +38,9 @@ pub struct Document {
     pub data: Option<Data>,
     pub checks: Vec<Check>,
     pub driver_usage: Usage,
+    /// Where several driver processes ran together: the part of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
     pub target: Target,
 }
 
@@ -99,6 +102,16 @@ pub struct Share {
     pub name: String,
     pub count: u64,
     pub of: u64,
+}
+
+/// One of several driver processes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Process {
+    pub index: u32,
+    pub clients: usize,
+    pub throughput_per_second: f64,
+    pub driver_usage: Usage,
 }
 
 /// The data that was loaded.
@@ -166,6 +179,7 @@ impl Document {
             data: None,
             checks: Vec::new(),
             driver_usage: Usage::default(),
+            processes: Vec::new(),
             target: Target::default(),
         }
     }

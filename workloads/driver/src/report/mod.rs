@@ -3,5 +3,5 @@
 pub mod document;
 pub mod progress;
 
-pub use document::{Check, Counts, Data, Document, Host, Metric, Operation, Share, Target};
+pub use document::{Check, Counts, Data, Document, Host, Metric, Operation, Process, Share, Target};
 pub use progress::Progress;

@@ -1,13 +1,15 @@
 //! The measured run of a workload whose clients run transactions.
 
+use std::time::Duration;
+
 use serde_json::{json, Map, Value};
 
 use crate::cli::{Invocation, LoopOptions};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::measure::clients::{self, Plan, Workload};
-use crate::measure::{Arrivals, Conditions, Member};
-use crate::report::{Counts, Document, Metric};
+use crate::measure::{Arrivals, Conditions, Live, Muster, Part, Team};
+use crate::report::{Counts, Document, Metric, Process};
 use crate::target::Observer;
 
 /// The options as they stand in the result document.
@@ -20,6 +22,7 @@ pub fn parameters(options: &LoopOptions) -> Map<String, Value> {
         map.insert("ratePerSecond".into(), json!(rate));
         map.insert("arrivals".into(), json!(spacing));
     }
+    map.insert("processes".into(), json!(options.processes));
     map
 }
 
@@ -31,6 +34,20 @@ pub async fn measure<E: Engine, W: Workload>(
     counted: fn(&Counts) -> u64,
     document: &mut Document,
 ) -> Result<(), Failure> {
+    let (member, role) = options.member()?;
+    let live = Live::new(invocation.workload, workload.operations(), options.clients.into());
+    if let Some(address) = &options.metrics_listen {
+        live.serve(address)?;
+    }
+    let mut team = None;
+    if let Some(role) = role {
+        let parameters = in_common(document);
+        document.parameters.insert("processIndex".into(), json!(member.index));
+        invocation.progress.begin("gather", 1, "barrier");
+        team =
+            Some(Team::assemble(&Muster { role, member, patience: invocation.patience, parameters }).await?);
+        invocation.progress.set(1);
+    }
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let plan = Plan {
         clients: options.clients.into(),
@@ -38,16 +55,22 @@ pub async fn measure<E: Engine, W: Workload>(
         duration: options.duration,
         arrivals: options.arrivals(),
         seed: invocation.seed,
-        member: Member::ALONE,
+        member,
     };
-    let conditions = Conditions { observer: &mut observer, progress: &invocation.progress };
+    let conditions = Conditions {
+        observer: &mut observer,
+        progress: &invocation.progress,
+        live: &live,
+        team: team.as_mut(),
+    };
     let measured = clients::run(workload, plan, conditions).await?;
     document.target = observer.into_target();
+    let (tally, usage) = measured.merged();
     document.phases = measured.phases;
-    document.operations = measured.tally.report(workload.operations(), options.duration, counted);
-    document.arrivals = measured.tally.started.summary(plan.arrivals);
-    document.shares = measured.tally.shares(workload.shares());
-    let total = measured.tally.throughput(options.duration, counted);
+    document.operations = tally.report(workload.operations(), options.duration, counted);
+    document.arrivals = tally.started.summary(plan.arrivals);
+    document.shares = tally.shares(workload.shares());
+    let total = tally.throughput(options.duration, counted);
     document.metrics.push(Metric::new("throughput", "per_second", total));
     for operation in document.operations.clone() {
         if operation.counts.error > 0 {
@@ -60,9 +83,39 @@ pub async fn measure<E: Engine, W: Workload>(
     if total == 0.0 {
         document.invalidate("no transaction ended inside the measured window");
     }
-    document.driver_usage = measured.usage;
-    if let Some(objection) = document.driver_usage.objection() {
-        document.invalidate(objection);
+    for part in &measured.parts {
+        if let Some(objection) = part.usage.objection() {
+            match measured.parts.len() {
+                1 => document.invalidate(objection),
+                _ => document.invalidate(format!("process {}: {objection}", part.index)),
+            }
+        }
+    }
+    document.driver_usage = usage;
+    if measured.parts.len() > 1 {
+        document.processes =
+            measured.parts.iter().map(|part| process(part, options.duration, counted)).collect();
     }
     Ok(())
+}
+
+fn process(part: &Part, window: Duration, counted: fn(&Counts) -> u64) -> Process {
+    Process {
+        index: part.index,
+        clients: part.clients,
+        throughput_per_second: part.tally.throughput(window, counted),
+        driver_usage: part.usage.clone(),
+    }
+}
+
+/// What the processes of one measurement have to agree on, as text.
+fn in_common(document: &Document) -> String {
+    let mut parameters = document.parameters.clone();
+    // Each may have a way of its own to the database, and an agent of its own.
+    for own in ["url", "agent", "hostAgent", "connectTimeoutSeconds"] {
+        parameters.remove(own);
+    }
+    let digest = document.data.as_ref().map(|data| data.digest.clone());
+    json!({"workload": document.workload, "seed": document.seed, "digest": digest, "parameters": parameters})
+        .to_string()
 }

@@ -94,7 +94,11 @@ impl Task for Command {
                 }));
                 load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            Command::Run(command) => measure(invocation, command).await,
+            Command::Run(command) => {
+                // Wrong arguments are no reason to wait for a database.
+                command.clients.member()?;
+                measure(invocation, command).await
+            }
             Command::Check(command) => check::check(invocation, command.subscribers).await,
         }
     }

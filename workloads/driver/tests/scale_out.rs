@@ -1,0 +1,156 @@
+//! Several driver processes against one real PostgreSQL.
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+use support::cluster::{free_port, PASSWORD};
+use support::driver::{driver, finish, metric, operation, Outcome};
+use support::Database;
+
+const RUN: &str = "tatp run --clients 2 --warmup 1s --processes 2";
+
+fn start(database: &Database, line: &str) -> Child {
+    let mut command = database.command(line);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(child: Child) -> Outcome {
+    Outcome::of(child.wait_with_output().unwrap())
+}
+
+/// The document of a process that measured; on a busy machine it may be one of a saturated driver.
+fn document(outcome: &Outcome) -> Value {
+    assert!(matches!(outcome.code, 0 | 5), "{}", outcome.stderr);
+    outcome.document()
+}
+
+fn total(document: &Value, kind: &str) -> u64 {
+    document["operations"].as_array().unwrap().iter().map(|o| o["counts"][kind].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn processes_begin_together_and_the_leader_reports_for_all() {
+    let database = Database::new();
+    database.measured("tatp load --subscribers 1000 --progress none");
+    let (port, rate) = (free_port(), "--rate 100 --arrivals constant --duration 4s --progress none");
+    let both = format!("{RUN} {rate} --barrier-listen 127.0.0.1:{port} --barrier 127.0.0.1:{port}");
+    // The same command line for all processes, as in an indexed Job; the follower is there first.
+    let follower = database
+        .command(&both)
+        .env("JOB_COMPLETION_INDEX", "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let leader = start(&database, &format!("{both} --process-index 0"));
+    // Whoever else connects does no harm.
+    while TcpStream::connect(("127.0.0.1", port))
+        .and_then(|mut s| s.write_all(b"GET / HTTP/1.1\r\n\r\n"))
+        .is_err()
+    {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (follower, leader) = (document(&end(follower)), document(&end(leader)));
+
+    assert_eq!(follower.get("processes"), None);
+    assert_eq!(follower["parameters"]["processIndex"], 1);
+    let processes = leader["processes"].as_array().unwrap();
+    assert_eq!(processes.iter().map(|p| p["index"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    assert!(processes.iter().all(|p| p["clients"] == 2));
+    let throughput: f64 = processes.iter().map(|p| p["throughputPerSecond"].as_f64().unwrap()).sum();
+    assert!((metric(&leader, "throughput") - throughput).abs() < 1e-6);
+    assert_eq!(processes[1]["throughputPerSecond"].as_f64(), Some(metric(&follower, "throughput")));
+    assert_eq!(processes[1]["driverUsage"], follower["driverUsage"]);
+
+    // Each has half of the rate, and no transaction is counted twice or lost.
+    assert_eq!(follower["arrivals"]["due"], 200);
+    assert_eq!(leader["arrivals"]["due"], 400);
+    assert_eq!(leader["arrivals"]["offeredPerSecond"], 100.0);
+    assert_eq!(
+        ["ok", "expectedFailure", "error"].map(|kind| total(&leader, kind)).iter().sum::<u64>(),
+        leader["arrivals"]["started"].as_u64().unwrap()
+    );
+    let name = "GET_SUBSCRIBER_DATA";
+    let (all, part) = (operation(&leader, name), operation(&follower, name));
+    assert!(all["counts"]["ok"].as_u64() > part["counts"]["ok"].as_u64());
+    assert_eq!(all["latency"]["count"], all["counts"]["ok"]);
+    assert!(all["latency"]["max"].as_u64() >= part["latency"]["max"].as_u64());
+    let sum = |series: &Value| -> u64 {
+        series["count"].as_array().unwrap().iter().filter_map(Value::as_u64).sum()
+    };
+    assert!(sum(&all["series"]) > sum(&part["series"]));
+}
+
+#[test]
+fn a_process_that_does_not_arrive_ends_the_others_with_code_3() {
+    let database = Database::new();
+    database.measured("tatp load --subscribers 100 --progress none");
+    let port = free_port();
+    let alone = |role: &str| {
+        let line = format!("{RUN} --connect-timeout 1s --url {} {role} 127.0.0.1:{port}", database.url());
+        let mut command = driver(&line.split(' ').collect::<Vec<_>>());
+        command.env("DBBENCH_PASSWORD", PASSWORD);
+        finish(command)
+    };
+    alone("--barrier-listen").failed(3, "ProcessLost", "process 1 of 2 did not arrive");
+    alone("--process-index 1 --barrier").failed(3, "ProcessLost", "no leader at 127.0.0.1");
+}
+
+#[test]
+fn processes_that_measure_different_things_are_refused() {
+    let database = Database::new();
+    database.measured("tatp load --subscribers 100 --progress none");
+    let port = free_port();
+    let leader = start(&database, &format!("{RUN} --barrier-listen 127.0.0.1:{port}"));
+    let line = format!("{RUN} --barrier 127.0.0.1:{port} --process-index 1 --duration 1s");
+    let follower = end(start(&database, &line));
+    for outcome in [end(leader), follower] {
+        outcome.failed(2, "InvalidArguments", "process 1 measures something else");
+    }
+}
+
+#[test]
+fn a_process_that_dies_during_the_run_ends_the_others_with_code_3() {
+    let database = Database::new();
+    database.measured("tatp load --subscribers 100 --progress none");
+    for victim in [0, 1] {
+        let port = free_port();
+        let line = format!("{RUN} --duration 300s --progress json");
+        let mut processes = [
+            start(&database, &format!("{line} --barrier-listen 127.0.0.1:{port}")),
+            start(&database, &format!("{line} --barrier 127.0.0.1:{port} --process-index 1")),
+        ];
+        let mut stderr = BufReader::new(processes[victim].stderr.take().unwrap());
+        let mut seen = String::new();
+        while !seen.contains(r#""phase":"measure""#) {
+            assert_ne!(stderr.read_line(&mut seen).unwrap(), 0, "{seen}");
+        }
+        processes[victim].kill().unwrap();
+        stderr.read_to_string(&mut seen).unwrap();
+        let mut outcomes = processes.map(end);
+        let survivor = &mut outcomes[1 - victim];
+        assert_eq!(survivor.stdout, "");
+        survivor.failed(3, "ProcessLost", &format!("process {victim} has gone"));
+    }
+}
+
+#[test]
+fn options_that_do_not_fit_together_are_refused() {
+    for (options, cause) in [
+        ("--processes 2", "--processes needs --barrier-listen"),
+        ("--barrier h:1 --processes 2", "--barrier needs --process-index"),
+        ("--barrier-listen h:1", "need --processes of 2 or more"),
+        ("--barrier h:1 --processes 2 --process-index 2", "the others 1 to 1"),
+        ("--barrier h:1 --processes 2 --process-index 0", "the process that leads has 0"),
+        ("--barrier-listen h:1 --processes 2 --process-index 1", "the process that leads has 0"),
+    ] {
+        let line = format!("tatp run --url postgres://u@127.0.0.1:1/d --connect-timeout 0s {options}");
+        let mut command = driver(&line.split(' ').collect::<Vec<_>>());
+        command.env_remove("JOB_COMPLETION_INDEX");
+        finish(command).failed(2, "InvalidArguments", cause);
+    }
+}
