@@ -8,6 +8,7 @@ from dbbench.api.status import Verdict
 from dbbench.plan import Cell, Trial
 from dbbench.results.analysis import analyse
 from dbbench.results.answer import answer
+from dbbench.results.documents import summary, to_markdown
 from dbbench.results.gates import gates, worst_slowdown
 from dbbench.results.record import Outcome
 from dbbench.stats import Unit, judged
@@ -268,3 +269,54 @@ def test_quantiles_of_latency_are_compared_over_blocks(analysis, histograms):
 def test_latencies_take_time_and_are_left_out_on_request(benchmark, records):
     found = analyse(benchmark, records, NOBODY, latencies=False)
     assert (found.operations, found.latencies) == ((), ())
+
+
+def test_the_runs_of_a_trial_are_weighed_against_blocks(benchmark, records):
+    varied = []
+    for record in records:
+        if record.workload == "analytics":
+            # Runs vary by 1 %, blocks do not.
+            runs = [1.0, 1.01, 0.99] if record.target == "vm" else [1.0, 1.0, 1.0]
+            operations = [
+                operation | {"runtimesSeconds": [0.1 * run for run in runs]}
+                for operation in record.result["operations"]
+            ]
+            record = replace(record, result=record.result | {"operations": operations})
+        varied.append(record)
+    found = analyse(benchmark, varied, NOBODY).repetitions
+    assert [(one.cell.name, one.target, one.runs) for one in found] == [
+        ("connection=Shared", "vm", 3),
+        ("connection=PerQuery", "vm", 3),
+    ]
+    for one in found:
+        assert one.variances.within == pytest.approx(1e-4, rel=0.01)
+        assert one.variances.between == 0
+        assert one.best == 100
+
+
+def test_an_extreme_value_stays_unless_its_trial_is_invalid(benchmark, records, make_record):
+    def with_outlier(outcome):
+        changed = list(records)
+        index = next(i for i, one in enumerate(records) if one.workload == "orders")
+        result = records[index].result
+        metrics = [metric | {"value": metric["value"] / 50} for metric in result["metrics"]]
+        changed[index] = replace(
+            records[index], outcome=outcome, reason="Invalid", message="steal of 30 %",
+            result=result | {"metrics": metrics},
+        )  # fmt: skip
+        return analyse(benchmark, changed, NOBODY), changed
+
+    def orders(found):
+        return next(one.slowdown for one in found.primary if one.cell.workload == "orders")
+
+    usual = orders(analyse(benchmark, records, NOBODY))
+    kept, _ = with_outlier(Outcome.MEASURED)
+    assert abs(orders(kept).estimate.mean - usual.estimate.mean) > 1
+    left_out, changed = with_outlier(Outcome.INVALID)
+    assert orders(left_out).relative == pytest.approx(usual.relative, abs=0.002)
+    assert orders(left_out).trials == 2
+    assert sum(counts.invalid for counts in left_out.counts) == 1
+    document = summary(benchmark, left_out, changed, None)
+    (listed,) = document["trials"]["notMeasured"]
+    assert (listed["outcome"], listed["message"]) == ("Invalid", "steal of 30 %")
+    assert "steal of 30 %" in to_markdown(document)

@@ -26,6 +26,7 @@ from dbbench.results.operations import (
     operation_figures,
 )
 from dbbench.results.record import Outcome, TrialRecord
+from dbbench.results.repetitions import Repetitions, repetitions
 from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
 
 TOTAL_RUNTIME = "totalRuntime"
@@ -99,6 +100,7 @@ class Analysis:
     controls: tuple[MetricComparison, ...]
     operations: tuple[OperationFigures, ...]
     latencies: tuple[LatencyComparison, ...]
+    repetitions: tuple[Repetitions, ...]
     counts: tuple[TrialCounts, ...]
     unusable: tuple[Unusable, ...]
     emulated_targets: frozenset[str]
@@ -141,6 +143,7 @@ def analyse(
     queries: list[QueryComparison] = []
     operations: list[OperationFigures] = []
     tails: list[LatencyComparison] = []
+    advices: list[Repetitions] = []
     unusable: list[Unusable] = []
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
@@ -168,6 +171,8 @@ def analyse(
             if target.name != spec.baseline:
                 base = [trial for trial in trials if trial.target == spec.baseline]
                 emulated = bool({spec.baseline, target.name} & emulated_targets)
+                advice = repetitions(cell, base, own) if workload.tpch else None
+                advices += [advice] if advice else []
                 tails += [
                     LatencyComparison(cell, operation, quantile, slowdown, emulated)
                     for operation, quantile, slowdown in latency_slowdowns(base, own)
@@ -194,6 +199,7 @@ def analyse(
                 spec.trials.control,
             )
         ),
+        repetitions=tuple(advices),
         counts=tuple(_counts(target.name, records) for target in spec.measured_targets),
         unusable=tuple(unusable),
         emulated_targets=emulated_targets,
@@ -262,7 +268,8 @@ def _usable(
             refused.append(Unusable(record.trial, record.attempt, str(error)))
         else:
             started = datetime.fromisoformat(record.started).timestamp()
-            trials.append(MeasuredTrial(record.target, str(record.block), started, result))
+            seconds = datetime.fromisoformat(record.finished).timestamp() - started
+            trials.append(MeasuredTrial(record.target, str(record.block), started, seconds, result))
     return trials, refused
 
 

@@ -338,6 +338,13 @@ def _method(document: Document) -> list[str]:
         f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
         f"interval lies within ±{document['equivalenceMargin'] * 100:g} %.",
     ]
+    lines += [
+        f"\nNext time: {_where(found)} on {found['target']} would tell most with "
+        f"`runs: {found['bestRuns']}` in each trial instead of {found['runs']}, and the time saved "
+        "or spent on fewer or more blocks."
+        for found in document["repetitions"]
+        if found["bestRuns"] != found["runs"]
+    ]
     if document["omitted"]:
         lines += ["", f"Left out, for size: {', '.join(document['omitted'])}."]
     return lines

@@ -40,11 +40,12 @@ class OperationFigures:
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """A usable trial."""
+    """A usable trial. `started` is its time as a position in the block, `seconds` its length."""
 
     target: str
     block: str
     started: float
+    seconds: float
     result: DriverResult
 
     def sample(self, name: str, value: float, unit: Unit) -> Sample:

@@ -62,6 +62,18 @@ def summary(
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "latencies": [_latency(found) for found in analysis.latencies],
+        "repetitions": [
+            {
+                "workload": found.cell.workload,
+                "cell": found.cell.name,
+                "target": found.target,
+                "runs": found.runs,
+                "bestRuns": found.best,
+                "varianceWithinTrials": found.variances.within,
+                "varianceBetweenBlocks": found.variances.between,
+            }
+            for found in analysis.repetitions
+        ],
         "gates": [
             {
                 "workload": gate.workload,
