@@ -17,7 +17,7 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-PYTHON_SOURCES := operator/src operator/tests operator/calibration e2e workloads/images workloads/answers \
+PYTHON_SOURCES := operator/src operator/tests operator/calibration e2e workloads/images workloads/bench workloads/answers \
     .ci/tests
 
 .PHONY: help
@@ -141,6 +141,10 @@ test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, an
 .PHONY: calibrate
 calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md
 	@cd operator && ../$(PYTHON) -m calibration
+
+.PHONY: bench
+bench: packages rust-binary ## The driver beside pgbench and COPY: ratios, an hour on a machine that does nothing else
+	@for name in pgbench load memory; do python3 workloads/bench/$$name.py; done
 
 .PHONY: demo
 demo: $(if $(KUBECONFIG),,packages) $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes
