@@ -48,6 +48,8 @@ ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("Auto", {"cpu": {"threads": 2, "cores": 2, "model": "host-passthrough"}}, {}),
     ("QEMU", {"network": "User", "dataDisk": {"cache": "none", "io": "native"}}, {}),
     ("QEMU", {"cpu": {"model": "Skylake-Server", "dedicatedCpuPlacement": False}}, {}),
+    ("QEMU", {"machine": "microvm"}, {}),
+    ("KubeVirt", {"machine": "q35", "dataDisk": {"bus": "scsi", "cache": "writeback"}}, {}),
     ("QEMU", {}, {"hugepages": HUGEPAGES}),
     ("QEMU", {}, {"memory": "4Gi", "hugepages": {"pageSize": "1Gi", "size": "1Gi"}}),
     ("QEMU", {}, {"memory": "1536Mi", "hugepages": {"pageSize": "2Mi", "size": "1Gi"}}),
@@ -168,6 +170,17 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
         f"{VM}.dataDisk.io",
         "needs cache: none",
     ),
+    ("KubeVirt", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
+    ("Auto", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
+    ("QEMU", {"machine": "pc"}, {}, f"{VM}.machine", "supported values"),
+    ("QEMU", {"dataDisk": {"bus": "sata"}}, {}, f"{VM}.dataDisk.bus", "supported values"),
+    (
+        "Auto",
+        {"dataDisk": {"bus": "scsi", "dedicatedIOThread": True}},
+        {},
+        f"{VM}.dataDisk.dedicatedIOThread",
+        "needs bus: virtio",
+    ),
     ("KubeVirt", {"dataDisk": {"cache": "None"}}, {}, f"{VM}.dataDisk.cache", "supported values"),
     (
         "KubeVirt",
@@ -277,7 +290,7 @@ def test_twenty_machines_with_every_option_are_within_the_cost_limits(server: Ku
         **POOL,
         "blockMultiQueue": True,
         "networkInterfaceMultiqueue": True,
-        "dataDisk": {"cache": "none", "io": "native", "dedicatedIOThread": True},
+        "dataDisk": {"bus": "virtio", "cache": "none", "io": "native", "dedicatedIOThread": True},
         "network": "Masquerade",
     }  # fmt: skip
     document = with_machine(machine, hugepages=HUGEPAGES)

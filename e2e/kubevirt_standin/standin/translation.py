@@ -205,8 +205,8 @@ def _disks(spec: Object) -> tuple[Disk, ...]:
     found = []
     for index, disk in enumerate(spec["domain"]["devices"].get("disks", [])):
         where = f"spec.domain.devices.disks[{index}]"
-        if disk.get("disk", {}).get("bus") != "virtio":
-            raise UntranslatableError(f"{where}.disk.bus: only virtio")
+        if disk.get("disk", {}).get("bus") not in ("virtio", "scsi"):
+            raise UntranslatableError(f"{where}.disk.bus: only virtio, scsi")
         if "serial" not in disk:
             raise UntranslatableError(f"{where}.serial is missing: the guest finds disks by it")
         volume = volumes.pop(disk["name"], None)
@@ -228,7 +228,7 @@ def _disks(spec: Object) -> tuple[Disk, ...]:
 
 
 def _disk_options(disk: Object, where: str) -> Object:
-    found: Object = {}
+    found: Object = {"bus": "Scsi"} if disk["disk"]["bus"] == "scsi" else {}
     for key, words in (("cache", _CACHE), ("io", _IO)):
         if key in disk:
             if disk[key] not in words:

@@ -119,6 +119,12 @@ def test_topology_pages_and_disk_options_reach_the_launcher() -> None:
     assert resources == {"requests": amounts, "limits": amounts}
 
 
+def test_the_bus_of_a_disk_reaches_the_launcher() -> None:
+    pod = pod_of("kubevirt-scsi")
+    document = json.loads(pod["metadata"]["annotations"][ANNOTATION_LAUNCHER])
+    assert [disk.get("bus", "Virtio") for disk in document["disks"]] == ["Virtio", "Scsi"]
+
+
 def test_a_created_image_leaves_room_on_its_volume() -> None:
     assert image_bytes("2Gi") == 1935 * 2**20
 
@@ -131,7 +137,7 @@ DEVICES = ["domain", "devices"]
     [
         (["volumes", 0], {"name": "root", "containerDisk": {}}, r"volumes\[0\].containerDisk is"),
         (["volumes", 3], {"name": "other", "secret": {"secretName": "s"}}, "no volume 'data'"),
-        ([*DEVICES, "disks", 0, "disk", "bus"], "sata", r"disks\[0\].disk.bus: only virtio"),
+        ([*DEVICES, "disks", 0, "disk", "bus"], "sata", r"disks\[0\].disk.bus: only virtio, scsi"),
         ([*DEVICES, "disks", 0], {"name": "root", "disk": {"bus": "virtio"}}, "serial is missing"),
         ([*DEVICES, "interfaces", 0, "ports"], [], "a list of TCP ports is needed"),
         ([*DEVICES, "interfaces"], [], "do not match"),

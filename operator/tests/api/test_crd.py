@@ -91,9 +91,11 @@ def test_every_rule_has_a_message_that_stands_without_cel(path: str) -> None:
 # Words of Kubernetes and KubeVirt: their users know the field by them.
 FOREIGN_WORDS = {
     "spec.resources.hugepages.pageSize",
+    "spec.targets[].virtualMachine.dataDisk.bus",
     "spec.targets[].virtualMachine.dataDisk.cache",
     "spec.targets[].virtualMachine.dataDisk.io",
     "spec.targets[].virtualMachine.ioThreadsPolicy",
+    "spec.targets[].virtualMachine.machine",
 }
 
 

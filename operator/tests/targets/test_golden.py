@@ -85,6 +85,9 @@ kubevirt_bridge = machine(
     network="Bridge",
     dataDisk={"cache": "writethrough", "io": "threads"},
 )
+qemu_microvm = machine("QEMU", machine="microvm", dataDisk={"cache": "writethrough"})
+kubevirt_scsi = machine("KubeVirt", dataDisk={"bus": "scsi"})
+qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_options = machine(
     "QEMU",
     hugepages,
@@ -127,6 +130,9 @@ def in_memory(body: dict[str, Any]) -> None:
         ("kubevirt-block", "vm", True, block_volume),
         ("pod-control", "control", False, control),
         ("qemu", "vm", False, None),
+        ("qemu-microvm", "vm", False, qemu_microvm),
+        ("qemu-scsi", "vm", False, qemu_scsi),
+        ("kubevirt-scsi", "vm", True, kubevirt_scsi),
         ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),

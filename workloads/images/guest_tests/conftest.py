@@ -124,8 +124,8 @@ class Bench:
         )
         return containers.run(container, self.bundle("pack"))
 
-    def guest(self, machine: str = "q35"):
-        """Run the guest, as uid 107 and without any capability."""
+    def guest(self, machine: str = "q35", changes: dict | None = None):
+        """Run the guest, as uid 107 and without any capability; `changes` go into launcher.json."""
         launcher = {
             "version": 1,
             "cpus": 1,
@@ -147,6 +147,7 @@ class Bench:
             "scratch": "/run/dbbench",
             "powerdownGraceSeconds": 90,
         }
+        launcher |= changes or {}
         (self.folder / "bin" / "launcher.json").write_text(json.dumps(launcher))
         container = Container(
             self.images.launcher,

@@ -30,6 +30,16 @@ class IOThreadsPolicy(StrEnum):
     SUPPLEMENTAL_POOL = "supplementalPool"
 
 
+class MachineType(StrEnum):
+    Q35 = "q35"
+    MICROVM = "microvm"
+
+
+class DiskBus(StrEnum):
+    VIRTIO = "virtio"
+    SCSI = "scsi"
+
+
 class DiskCache(StrEnum):
     NONE = "none"
     WRITETHROUGH = "writethrough"
@@ -142,9 +152,21 @@ class DataDisk(ApiModel):
                 "cache",
                 field_path=".io",
             ),
+            rule(
+                "!has(self.dedicatedIOThread) || !self.dedicatedIOThread || !has(self.bus) || "
+                "self.bus == 'virtio'",
+                "dedicatedIOThread needs bus: virtio; disks of the bus scsi share their "
+                "controller's thread",
+                field_path=".dedicatedIOThread",
+            ),
         )
     )
 
+    bus: DiskBus = Field(
+        DiskBus.VIRTIO,
+        description="Device that the guest sees. virtio: virtio-blk. scsi: a disk of a virtio-scsi "
+        "controller.",
+    )
     cache: DiskCache | None = Field(
         None,
         description=(
@@ -182,6 +204,11 @@ class VirtualMachineTarget(ApiModel):
 
     model_config = ConfigDict(
         json_schema_extra=rules(
+            rule(
+                "!has(self.machine) || self.machine == 'q35' || self.runtime == 'QEMU'",
+                "microvm needs runtime: QEMU; KubeVirt has q35",
+                field_path=".machine",
+            ),
             _kubevirt_alone("cpu.maxSockets", "!has(self.cpu) || !has(self.cpu.maxSockets)"),
             _kubevirt_alone(
                 "cpu.isolateEmulatorThread", "!has(self.cpu) || !self.cpu.isolateEmulatorThread"
@@ -223,6 +250,11 @@ class VirtualMachineTarget(ApiModel):
     root_disk_size: Quantity = Field(
         "4Gi",
         description="Size of the root disk that is made from the image; it is written sparse.",
+    )
+    machine: MachineType = Field(
+        MachineType.Q35,
+        description="Machine type. microvm: QEMU's minimal machine without PCI; QEMU alone, and "
+        "with hardware virtualisation alone.",
     )
     cpu: MachineCPU | None = Field(None, description="Topology, model and placement of the CPUs.")
     io_threads_policy: IOThreadsPolicy | None = Field(

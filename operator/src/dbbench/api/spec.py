@@ -18,6 +18,7 @@ from dbbench.api.base import (
 )
 from dbbench.api.resources import Resources, Storage
 from dbbench.api.target import Target
+from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
 
 
 class Engine(StrEnum):
@@ -285,72 +286,6 @@ class Gate(ApiModel):
     max_slowdown: Percent = Field(description='Greatest slowdown that passes, for example "10%".')
 
 
-# Where a target may say otherwise.
-_DEDICATED = (
-    "(has(t.virtualMachine.cpu.dedicatedCpuPlacement) ? t.virtualMachine.cpu.dedicatedCpuPlacement "
-    ": self.resources.dedicatedCPUs)"
-)
-
-
-def _each_machine_cpu(expression: str, message: str) -> dict[str, str]:
-    """Rule: what holds for the `cpu` of every virtual machine that has one, as `t`."""
-    return rule(
-        "self.targets.all(t, !has(t.virtualMachine) || !has(t.virtualMachine.cpu) || "
-        f"{expression})",
-        f"virtualMachine.cpu of a target: {message}",
-        field_path=".targets",
-    )
-
-
-_MACHINE_RULES = (
-    _each_machine_cpu(
-        "(!has(t.virtualMachine.cpu.sockets) && !has(t.virtualMachine.cpu.cores) && "
-        "!has(t.virtualMachine.cpu.threads)) || "
-        + " * ".join(
-            f"(has(t.virtualMachine.cpu.{part}) ? t.virtualMachine.cpu.{part} : 1)"
-            for part in ("sockets", "cores", "threads")
-        )
-        + " == self.resources.cpu",
-        "sockets x cores x threads (an absent one is 1) must be equal to spec.resources.cpu",
-    ),
-    _each_machine_cpu(
-        f"!t.virtualMachine.cpu.isolateEmulatorThread || {_DEDICATED}",
-        "isolateEmulatorThread needs exclusive CPUs: set spec.resources.dedicatedCPUs or "
-        "dedicatedCpuPlacement to true",
-    ),
-    _each_machine_cpu(
-        f"!has(t.virtualMachine.cpu.numa) || ({_DEDICATED} && has(self.resources.hugepages))",
-        "numa.guestMappingPassthrough needs exclusive CPUs and spec.resources.hugepages",
-    ),
-)
-
-
-_STORAGE_RULES = (
-    rule(
-        "self.database.storage.volumeMode == 'Filesystem' || "
-        "self.targets.exists(t, has(t.virtualMachine))",
-        "Block is how virtual machines get their data volume, and there is none among the targets; "
-        "a pod needs Filesystem",
-        field_path=".database.storage.volumeMode",
-    ),
-    rule(
-        "self.database.storage.medium == 'Disk' || "
-        "quantity(self.database.storage.size).isLessThan(quantity(self.resources.memory))",
-        "must be less than spec.resources.memory with medium: Memory, because the data are a part "
-        "of that memory",
-        field_path=".database.storage.size",
-    ),
-    rule(
-        "self.database.storage.medium == 'Disk' || self.targets.all(t, !has(t.virtualMachine) || "
-        "(!has(t.virtualMachine.dataDisk.cache) && !has(t.virtualMachine.dataDisk.io) && "
-        "!t.virtualMachine.dataDisk.dedicatedIOThread))",
-        "virtualMachine.dataDisk of a target: there is no data disk with "
-        "spec.database.storage.medium: Memory; remove its options",
-        field_path=".targets",
-    ),
-)
-
-
 class DBBenchmarkSpec(ApiModel):
     """What is compared, where, and how often."""
 
@@ -379,8 +314,8 @@ class DBBenchmarkSpec(ApiModel):
                 "each gate's workload must be the name of one of the workloads",
                 field_path=".gates",
             ),
-            *_MACHINE_RULES,
-            *_STORAGE_RULES,
+            *MACHINE_RULES,
+            *STORAGE_RULES,
         )
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from dbbench.api.machine import (
     DataDisk,
+    DiskBus,
     DiskCache,
     DiskIO,
     MachineCPU,
@@ -84,7 +85,7 @@ def launcher_document(
         **_launcher_cpu(spec.resources.cpu, machine.cpu),
         "memoryMiB": memory_mib(spec.resources),
         **_launcher_pages(spec.resources),
-        "machine": "q35",
+        "machine": machine.machine.value,
         "accelerator": "Auto",
         "kernel": f"{KERNEL}/vmlinuz",
         "initrd": f"{KERNEL}/initrd",
@@ -130,6 +131,8 @@ def _launcher_disks(ctx: Context, target: Target, disk: DataDisk) -> list[dict[s
     else:
         size = guest_disk_bytes(ctx.spec.database.storage.size)
         found |= {"file": f"{DATA}/disk.img", "sizeBytes": size}
+    if disk.bus is DiskBus.SCSI:
+        found["bus"] = "Scsi"
     if disk.cache is not None:
         found["cache"] = _CACHE[disk.cache]
     if disk.io is not None:

@@ -34,7 +34,7 @@ def kubevirt_instance(
     domain: Manifest = {
         **_size(ctx, target, machine),
         **_io_threads(machine),
-        "machine": {"type": "q35"},
+        "machine": {"type": machine.machine.value},
         "firmware": {
             "kernelBoot": {
                 "container": {
@@ -140,7 +140,7 @@ def _queues(machine: VirtualMachineTarget) -> Manifest:
 
 
 def _data_disk(disk: DataDisk) -> Manifest:
-    found: Manifest = {}
+    found: Manifest = {"disk": {"bus": disk.bus.value}}
     if disk.cache is not None:
         found["cache"] = disk.cache.value
     if disk.io is not None:

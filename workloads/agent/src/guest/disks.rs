@@ -40,18 +40,29 @@ pub fn find(serial: &str) -> Option<PathBuf> {
     found.map(|(name, _)| Path::new("/dev").join(name)).filter(|device| device.exists())
 }
 
-/// Names and serials of the virtio disks.
+/// Names and serials of the disks of both buses.
 fn serials(block: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(block).into_iter().flatten().flatten();
     let mut found: Vec<(String, String)> = entries
         .filter_map(|entry| {
-            let serial = fs::read_to_string(entry.path().join("serial")).ok()?;
-            Some((entry.file_name().to_string_lossy().into_owned(), serial.trim().to_string()))
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let serial = match name.get(..2)? {
+                "vd" => fs::read_to_string(entry.path().join("serial")).ok()?,
+                "sd" => unit_serial(&fs::read(entry.path().join("device/vpd_pg80")).ok()?)?,
+                _ => return None,
+            };
+            Some((name, serial.trim().to_string()))
         })
-        .filter(|(name, _)| name.starts_with("vd"))
         .collect();
     found.sort();
     found
+}
+
+/// The serial number in SCSI's vital product data page 0x80 (SPC-4, 7.8.18): after four bytes, of which the
+/// last two are its length.
+fn unit_serial(page: &[u8]) -> Option<String> {
+    let length = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
+    Some(String::from_utf8_lossy(page.get(4..4 + length)?).into_owned())
 }
 
 /// Tells whether nothing has been written to the disk. A disk with something other than ext4 on it is an
@@ -126,6 +137,15 @@ pub fn make_directory(path: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scsi_disk_has_its_serial_in_a_page_of_its_own() {
+        let block = tempfile::tempdir().unwrap();
+        fs::create_dir_all(block.path().join("sda/device")).unwrap();
+        fs::write(block.path().join("sda/device/vpd_pg80"), b"\0\x80\0\x04data").unwrap();
+        assert_eq!(serials(block.path()), [("sda".to_string(), "data".to_string())]);
+        assert_eq!(unit_serial(b"\0\x80\0\x09data"), None);
+    }
 
     #[test]
     fn only_virtio_disks_with_a_serial_are_known() {

@@ -99,12 +99,24 @@ pub struct Disk {
     #[serde(default)]
     pub device: bool,
     #[serde(default)]
+    pub bus: Bus,
+    #[serde(default)]
     pub cache: Cache,
     #[serde(default)]
     pub io: Io,
     /// A thread for this disk alone, instead of QEMU's main thread.
     #[serde(default)]
     pub dedicated_io_thread: bool,
+}
+
+/// The device that the guest sees.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Bus {
+    /// virtio-blk.
+    #[default]
+    Virtio,
+    /// A disk of a virtio-scsi controller of its own.
+    Scsi,
 }
 
 /// What the host does with the disk's data.
@@ -195,6 +207,9 @@ impl LauncherConfig {
             if disk.device && disk.size_bytes.is_some() {
                 return Err(format!("disk {:?}: a device has its own size, not sizeBytes", disk.serial));
             }
+            if disk.bus == Bus::Scsi && disk.dedicated_io_thread {
+                return Err(format!("disk {:?}: dedicatedIoThread needs bus Virtio", disk.serial));
+            }
             if disk.io == Io::Native && disk.cache != Cache::None {
                 return Err(format!("disk {:?}: io Native needs cache None", disk.serial));
             }
@@ -249,6 +264,10 @@ mod tests {
             (with(r#""cpuModel":"max,+x""#), "cpuModel"),
             (with(r#""hugepageMiB":1000"#), "hugepageMiB 1000"),
             (EXAMPLE.replace("\"sizeBytes\"", "\"device\":true,\"sizeBytes\""), "not sizeBytes"),
+            (
+                EXAMPLE.replace("disk.img\"}", "disk.img\",\"bus\":\"Scsi\",\"dedicatedIoThread\":true}"),
+                "needs bus Virtio",
+            ),
             (EXAMPLE.replace("disk.img\"}", "disk.img\",\"io\":\"Native\"}"), "needs cache None"),
             (EXAMPLE.replace("\"version\":1", "\"version\":7"), "version 7"),
             (EXAMPLE.replace("\"cpus\":2", "\"cpus\":0"), "cpus"),

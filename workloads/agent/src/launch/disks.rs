@@ -53,7 +53,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
-    use crate::launch::config::{Cache, Io};
+    use crate::launch::config::{Bus, Cache, Io};
 
     fn disk(file: &Path, size_bytes: Option<u64>) -> Disk {
         Disk {
@@ -61,6 +61,7 @@ mod tests {
             file: file.into(),
             size_bytes,
             device: false,
+            bus: Bus::Virtio,
             cache: Cache::WriteBack,
             io: Io::Threads,
             dedicated_io_thread: false,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::accelerator::Chosen;
-use super::config::{Cache, Disk, Io, LauncherConfig, Machine, Topology};
+use super::config::{Bus, Cache, Disk, Io, LauncherConfig, Machine, Topology};
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
 
@@ -96,7 +96,13 @@ pub fn arguments(
     for disk in &config.disks {
         add("-blockdev", blockdev(disk));
         let serial = &disk.serial;
-        let mut device = format!("virtio-blk-{bus},drive={serial},serial={serial}");
+        let mut device = match disk.bus {
+            Bus::Virtio => format!("virtio-blk-{bus},drive={serial},serial={serial}"),
+            Bus::Scsi => {
+                add("-device", format!("virtio-scsi-{bus},id=scsi-{serial}"));
+                format!("scsi-hd,bus=scsi-{serial}.0,drive={serial},serial={serial}")
+            }
+        };
         if disk.cache == Cache::WriteThrough {
             device += ",write-cache=off";
         }
@@ -197,6 +203,10 @@ mod tests {
         let device = EXAMPLE.replace(r#""sizeBytes":2147483648"#, r#""device":true"#);
         assert!(command_line(&device, Chosen::Kvm)
             .contains("node-name=data,discard=unmap,cache.direct=off,file.driver=host_device,"));
+        let scsi = command_line(&EXAMPLE.replace("disk.img\"}", "disk.img\",\"bus\":\"Scsi\"}"), Chosen::Kvm);
+        let devices =
+            "-device virtio-scsi-pci,id=scsi-root\n-device scsi-hd,bus=scsi-root.0,drive=root,serial=root\n";
+        assert!(scsi.contains(devices), "{scsi}");
         let own = EXAMPLE.replace("\"cpus\":2", r#""cpus":2,"cpuModel":"host-passthrough""#);
         assert_eq!(command_line(&own, Chosen::Tcg), golden("q35", Chosen::Tcg));
     }
