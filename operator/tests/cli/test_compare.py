@@ -213,4 +213,4 @@ def test_it_runs_as_a_process_of_its_own_without_the_kubernetes_client():
 def test_version_and_help():
     assert CliRunner().invoke(cli, ["--version"]).stdout == "dbbench 0.1.0\n"
     shown = CliRunner().invoke(cli, ["--help"]).stdout
-    assert all(command in shown for command in ("compare", "plan", "report", "watch"))
+    assert all(command in shown for command in ("compare", "history", "plan", "report", "watch"))

@@ -1,9 +1,7 @@
 """`dbbench compare`: slowdowns from a file of measurements, without a cluster."""
 
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -12,9 +10,8 @@ from dbbench.cli import long_form
 from dbbench.cli.comparison_view import render, to_document
 from dbbench.cli.console import console
 from dbbench.cli.failure import CommandFailed
+from dbbench.cli.measurements import listed, name_of, rows_of
 from dbbench.stats import ComparisonTable
-
-_MOST_PROBLEMS = 20
 
 
 @click.command()
@@ -44,11 +41,8 @@ def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: 
     columns may be added: position (when in its trial a target was measured, 1, 2, ... or seconds:
     then drift within trials is taken out) and deployment (of several, each counts as one value).
     """
-    name = "standard input" if file == "-" else file
-    try:
-        rows = long_form.read(_text(file, name))
-    except long_form.InputError as error:
-        raise CommandFailed(_listed(name, error.problems)) from error
+    name = name_of(file)
+    rows = rows_of(file)
     targets = list(dict.fromkeys(row.sample.target for row in rows))
     if baseline not in targets:
         raise CommandFailed(
@@ -61,23 +55,11 @@ def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: 
         [row.sample for row in rows], baseline, confidence=confidence, margin=margin
     )
     if table.gaps:
-        raise CommandFailed(_listed(name, _gaps(table, rows)))
+        raise CommandFailed(listed(name, _gaps(table, rows)))
     if as_json:
         click.echo(json.dumps(to_document(table), indent=2, ensure_ascii=False))
     else:
         render(table, console())
-
-
-def _text(file: str, name: str) -> str:
-    try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{name}: {error.strerror or error}") from error
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise CommandFailed(f"{name}: line {line}: not UTF-8 text; convert the file") from error
 
 
 def _gaps(table: ComparisonTable, rows: Sequence[long_form.Row]) -> list[long_form.Problem]:
@@ -90,10 +72,3 @@ def _gaps(table: ComparisonTable, rows: Sequence[long_form.Row]) -> list[long_fo
         )
         for gap in table.gaps
     ]
-
-
-def _listed(name: str, problems: Sequence[long_form.Problem]) -> str:
-    lines = [f"{name}: {problem}" for problem in problems[:_MOST_PROBLEMS]]
-    if len(problems) > _MOST_PROBLEMS:
-        lines.append(f"{name}: and {len(problems) - _MOST_PROBLEMS} more")
-    return "\n".join(lines)

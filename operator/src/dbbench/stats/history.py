@@ -1,0 +1,113 @@
+"""Changes in a series of results: E-divisive (Matteson and James 2014). No I/O.
+
+The method looks for the split of a series whose two sides differ most in distribution, by the
+energy distance (mean distance across the split, less that within the sides). A permutation test
+says how often a series in random order has a split as good; a split that is rare enough is kept,
+and both sides are looked at in the same way. It assumes nothing about the noise but that values
+without a change could stand in any order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dbbench.stats import interval
+from dbbench.stats.interval import LogEstimate
+
+Array = npt.NDArray[np.float64]
+
+SIGNIFICANCE = 0.01
+PERMUTATIONS = 999
+FEWEST_IN_SEGMENT = 3
+"""Values on each side of a split: the energy distance within a side needs some."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """`index` is that of the first value after the change.
+
+    `p` is the share of permutations with a split at least as good. `change` is the log ratio of
+    what comes after, up to the next change, to what was before, from the last one on.
+    """
+
+    index: int
+    p: float
+    change: LogEstimate
+
+
+def change_points(
+    values: Sequence[float],
+    seed: int,
+    *,
+    significance: float = SIGNIFICANCE,
+    permutations: int = PERMUTATIONS,
+) -> list[Change]:
+    """The changes of a series of positive values, in order; the same seed finds the same.
+
+    Logarithms are compared, so that a change of 5 % counts alike at any level. The most
+    significant split of any segment is taken first. Raises ValueError for a value that is not a
+    positive finite number.
+    """
+    series = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(series) & (series > 0)).all():
+        raise ValueError("a history consists of positive numbers")
+    logs = np.log(series)
+    random = np.random.default_rng(seed)
+    found: dict[int, float] = {}
+    segments = [(0, len(logs))]
+    while segments:
+        start, end = segments.pop()
+        split, p = _best_split(logs[start:end], random, permutations)
+        if split is not None and p <= significance:
+            found[start + split] = p
+            segments += [(start, start + split), (start + split, end)]
+    edges = [0, *sorted(found), len(logs)]
+    return [
+        Change(
+            middle,
+            found[middle],
+            interval.independent(logs[middle:after].tolist(), logs[before:middle].tolist()),
+        )
+        for before, middle, after in zip(edges, edges[1:], edges[2:], strict=False)
+    ]
+
+
+def _best_split(
+    logs: Array, random: np.random.Generator, permutations: int
+) -> tuple[int | None, float]:
+    """The best split of a segment, and the share of permutations that have one as good."""
+    if len(logs) < 2 * FEWEST_IN_SEGMENT:
+        return None, 1.0
+    distances = np.abs(logs[:, None] - logs[None, :])
+    splits = energy(distances)
+    best = int(np.argmax(splits))
+    as_good = 1
+    for _ in range(permutations):
+        order = random.permutation(len(logs))
+        # A hair less counts as equal: sums in another order differ in the last digits.
+        shuffled = energy(distances[np.ix_(order, order)])
+        as_good += bool(shuffled.max() >= splits[best] * (1 - 1e-9))
+    return best + FEWEST_IN_SEGMENT, as_good / (permutations + 1)
+
+
+def energy(distances: Array) -> Array:
+    """The scaled energy distance of each split, from the distances between all values.
+
+    The first entry splits after FEWEST_IN_SEGMENT values, the last leaves as many behind.
+    """
+    count = len(distances)
+    sums = np.zeros((count + 1, count + 1))
+    sums[1:, 1:] = distances.cumsum(axis=0).cumsum(axis=1)
+    left = np.arange(FEWEST_IN_SEGMENT, count - FEWEST_IN_SEGMENT + 1)
+    right = count - left
+    within_left = sums[left, left]
+    across = sums[left, count] - within_left
+    within_right = sums[count, count] - within_left - 2 * across
+    distance = (
+        2 * across / (left * right)
+        - within_left / (left * (left - 1))
+        - within_right / (right * (right - 1))
+    )
+    return np.asarray(distance * left * right / count)
