@@ -5,7 +5,14 @@ import argparse
 import numpy as np
 
 from calibration import methods
-from calibration.checks import calibrate, covered, family_false_verdicts, half_width, stopping
+from calibration.checks import (
+    calibrate,
+    controlled_false_verdicts,
+    covered,
+    family_false_verdicts,
+    half_width,
+    stopping,
+)
 from calibration.experiments import SETTINGS, SKEWED, simulate
 
 SEED = 20261121
@@ -24,6 +31,7 @@ def main() -> None:
     _alternatives(runs)
     _stopping(runs)
     _families(runs)
+    _controlled(runs)
 
 
 def _intervals(runs: int) -> None:
@@ -108,6 +116,20 @@ def _families(runs: int) -> None:
             for blocks in (3, 10)
         ]
         print(f"| {cells} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+
+
+def _controlled(runs: int) -> None:
+    print("\n## A/A runs with a false verdict where a control gives the noise floor\n")
+    print("| setting | 3 blocks | 10 blocks | 30 blocks |\n|:--|--:|--:|--:|")
+    for setting in (SETTINGS[0], SETTINGS[3], SETTINGS[5]):
+        shares = [
+            controlled_false_verdicts(
+                setting, blocks, runs, np.random.default_rng([SEED, blocks, 5])
+            )
+            for blocks in (3, 10, 30)
+        ]
+        cells = " | ".join(f"{share:.1%}" for share in shares)
+        print(f"| {setting.name} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

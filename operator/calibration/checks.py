@@ -7,9 +7,10 @@ import numpy as np
 from calibration.experiments import Setting, simulate
 from calibration.methods import CONFIDENCE, Bounds, product, sequential
 from dbbench.api.status import Verdict
-from dbbench.stats import MARGIN, interval, judge
-from dbbench.stats.interval import LogEstimate, slowdown_bounds
+from dbbench.stats import MARGIN, interval, judge, reach
+from dbbench.stats.interval import LogEstimate, slowdown_bounds, slowdown_of
 from dbbench.stats.stopping import looks, narrow_enough
+from dbbench.stats.verdict import above_floor
 
 TRUTH = float(np.log(1.08))
 
@@ -63,6 +64,29 @@ def family_false_verdicts(cells: int, blocks: int, runs: int, random: np.random.
         ratios = shared + random.normal(0, 0.01, (blocks, cells))
         families.append([interval.paired(column.tolist()) for column in ratios.T])
     return _false_verdicts(families)
+
+
+def controlled_false_verdicts(
+    setting: Setting, blocks: int, runs: int, random: np.random.Generator
+) -> float:
+    """Share of A/A runs with a false verdict where a control gives the noise floor.
+
+    Control and target are compared with the same baseline, whose luck they share.
+    """
+    target = simulate(setting, blocks, runs, 0.0, random)
+    control = simulate(setting, blocks, runs, 0.0, random)
+    # The baseline is half of the noise of both ratios: their correlation is 1/2.
+    twin = 0.5 * target.ratios + np.sqrt(0.75) * control.ratios
+    wrong = 0
+    for ratios, other, gaps in zip(
+        target.ratios.tolist(), twin.tolist(), target.gaps.tolist(), strict=True
+    ):
+        estimate = interval.paired(ratios, gaps)
+        floor = reach(slowdown_bounds(interval.paired(other).bounds(CONFIDENCE)))
+        (found,) = judge([estimate], confidence=CONFIDENCE, margin=MARGIN)
+        verdict = above_floor(found.verdict, slowdown_of(estimate.mean), MARGIN, floor)
+        wrong += verdict in (Verdict.SLOWER, Verdict.FASTER)
+    return wrong / runs
 
 
 @dataclass(frozen=True)

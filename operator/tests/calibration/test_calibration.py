@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from calibration import methods
-from calibration.checks import TRUTH, calibrate, covered, family_false_verdicts, stopping
+from calibration.checks import (
+    TRUTH,
+    calibrate,
+    controlled_false_verdicts,
+    covered,
+    family_false_verdicts,
+    stopping,
+)
 from calibration.experiments import NOISE, SETTINGS, SKEWED, Setting, simulate
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import block
@@ -71,6 +78,11 @@ def test_intervals_of_quantiles_hold_the_truth(quantile):
         covered_runs += low <= truth <= high
     chance = 3 * math.sqrt(0.95 * 0.05 / runs)
     assert 0.93 - chance <= covered_runs / runs <= 0.97 + chance
+
+
+def test_with_a_control_false_verdicts_are_rare():
+    share = controlled_false_verdicts(SETTINGS[3], 10, RUNS, np.random.default_rng(10))
+    assert share <= 0.02
 
 
 def test_percentile_bootstraps_of_few_blocks_promise_too_much():
