@@ -1,5 +1,5 @@
-//! Driver of dbbench: loads TPC-H, TPC-C and TATP data into a database, runs the workloads against it,
-//! and reports what it measured in one document.
+//! Driver of dbbench: loads TPC-H, TPC-C and TATP data into a database, runs the workloads against it, measures
+//! the machine without one, and reports what it measured in one document.
 
 pub mod cli;
 pub mod engine;

@@ -1,6 +1,9 @@
 //! What the kernel counts for this process, and for the machine: a pod's node or a guest.
 
+use std::ffi::CString;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Counters of a thread or process up to now.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -91,6 +94,24 @@ pub fn free_huge_pages() -> u64 {
 pub fn run_queue_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse::<u64>().ok().map(|nanoseconds| nanoseconds as f64 / 1e9)
+}
+
+/// Bytes that an ordinary user may still write to the file system of this folder.
+pub fn free_space(directory: &Path) -> io::Result<u64> {
+    let path = CString::new(directory.as_os_str().as_bytes())?;
+    // SAFETY: all-zero bytes are a valid statvfs; the path is a C string, and statvfs only writes into the struct.
+    unsafe {
+        let mut found: libc::statvfs = std::mem::zeroed();
+        match libc::statvfs(path.as_ptr(), &mut found) {
+            0 => Ok(found.f_bavail as u64 * found.f_frsize as u64),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Whether files can be made in this folder.
+pub fn writable(directory: &Path) -> io::Result<()> {
+    crate::storage::unnamed_file(directory).map(drop)
 }
 
 /// Size of a page, in bytes.

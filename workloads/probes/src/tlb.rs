@@ -190,7 +190,7 @@ fn separate(settings: &Settings) -> io::Result<Arrangement> {
     let pages = PAGES.min((settings.memory as usize / HUGE).saturating_sub(1));
     if pages < FEWEST {
         return Err(unavailable(format!(
-            "no huge page is set aside (vm.nr_hugepages), shared memory gets no transparent ones \
+            "no huge pages are set aside (vm.nr_hugepages), shared memory gets no transparent ones \
              (/sys/kernel/mm/transparent_hugepage/shmem_enabled), and {FEWEST} separate ones need {} MiB, more than the \
              {} MiB that may be used",
             ((FEWEST + 1) * HUGE) >> 20,

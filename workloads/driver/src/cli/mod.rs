@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use invocation::{Invocation, Task};
-pub use options::{positive_duration, Common, LoadOptions, LoopOptions, Reporting};
+pub use options::{positive_duration, positive_size, Common, LoadOptions, LoopOptions, Reporting};
 
 use crate::failure::{Exit, Failure};
 use crate::report::Document;
-use crate::workload::{sql, tatp, tpcc, tpch};
+use crate::workload::{micro, sql, tatp, tpcc, tpch, zachmann};
 
 /// Loads and runs database workloads, and measures them.
 ///
@@ -42,6 +42,12 @@ enum Command {
     /// Your own statements, in pgbench's script syntax
     #[command(subcommand)]
     Sql(sql::Command),
+    /// Zachmann: random reads of tables in memory by several processes; needs no database
+    #[command(subcommand)]
+    Zachmann(zachmann::Command),
+    /// Unit costs of this machine: system call, page fault, TLB miss, fsync and more; needs no database
+    #[command(subcommand)]
+    Micro(micro::Command),
     /// The process beside the database: counters, facts, PID 1, launcher of guests
     Agent(dbbench_agent::cli::AgentArgs),
 }
@@ -60,6 +66,13 @@ pub fn main() -> ExitCode {
         Command::Tpcc(command) => on_database(&command),
         Command::Tatp(command) => on_database(&command),
         Command::Sql(command) => on_database(&command),
+        Command::Zachmann(zachmann::Command::WorkProcess(task)) => return zachmann::work_process(&task),
+        Command::Zachmann(zachmann::Command::Run(command)) => {
+            conclude(&command.reporting.output, zachmann::run(&command))
+        }
+        Command::Micro(micro::Command::Run(command)) => {
+            conclude(&command.reporting.output, micro::run(&command))
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -180,6 +180,15 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A number of bytes above zero, in decimal (300MB) or binary (300MiB) units.
+pub fn positive_size(text: &str) -> Result<u64, String> {
+    match text.parse::<bytesize::ByteSize>() {
+        Ok(bytesize::ByteSize(0)) => Err("must be more than zero".into()),
+        Ok(bytesize::ByteSize(bytes)) => Ok(bytes),
+        Err(_) => Err("expected a number of bytes such as 300MB, 300MiB or 2GiB".into()),
+    }
+}
+
 impl Reporting {
     /// The agents that were asked for.
     pub fn agents(&self) -> Result<Agents, Failure> {
@@ -220,5 +229,22 @@ impl Common {
             .iter()
             .filter_map(|name| std::env::var(name).ok())
             .find(|value| !value.is_empty()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_decimal_or_binary_units() {
+        assert_eq!(positive_size("300MB"), Ok(300_000_000));
+        assert_eq!(positive_size("300MiB"), Ok(300 << 20));
+        assert_eq!(positive_size("0.5GiB"), Ok(1 << 29));
+        assert_eq!(positive_size("4096"), Ok(4096));
+        for wrong in ["", "MB", "-1MB", "1 apple", "nan"] {
+            assert!(positive_size(wrong).unwrap_err().contains("300MiB"), "{wrong}");
+        }
+        assert!(positive_size("0").is_err());
     }
 }

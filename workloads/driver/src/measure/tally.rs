@@ -154,8 +154,7 @@ impl Tally {
                 throughput_per_second: Some(counted(&tally.inside) as f64 / window.as_secs_f64()),
                 latency: tally.latency.summary(),
                 series: Some(series::summary(&tally.points, interval)),
-                rows: None,
-                plan_fingerprint: None,
+                ..Operation::default()
             })
             .collect()
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dbbench_probes::Cost;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,6 +37,9 @@ pub struct Document {
     /// Absent where nothing was loaded by the driver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
+    /// Of the workload `zachmann`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub work_processes: Vec<WorkProcess>,
     pub checks: Vec<Check>,
     pub driver_usage: Usage,
     /// Where several driver processes ran together: the part of each.
@@ -63,8 +67,8 @@ impl Metric {
     }
 }
 
-/// One query or one type of transaction.
-#[derive(Debug, Clone, Serialize)]
+/// One query, one type of transaction, or one figure of a probe.
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
     pub name: String,
@@ -85,6 +89,47 @@ pub struct Operation {
     pub rows: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_fingerprint: Option<String>,
+    /// What a probe found; for operations of kind `probe`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
+}
+
+/// The unit cost of something, or why this machine does not have it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Probe {
+    pub threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
+    pub evidence: Map<String, Value>,
+}
+
+/// What one work process of `zachmann` did in the measured window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkProcess {
+    pub number: usize,
+    pub reads: u64,
+    /// Reads that found another record than the one asked for.
+    pub wrong_records: u64,
+    /// Length of the window.
+    pub seconds: f64,
+    pub reads_per_second: f64,
+    pub user_seconds: f64,
+    pub system_seconds: f64,
+    pub run_queue_seconds: Option<f64>,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    /// Of its memory in swap space, at the worse end of the window.
+    pub swapped_bytes: Option<u64>,
+    /// Of its table, in whole pages.
+    pub table_bytes: u64,
+    /// Of its table in pages of 2 MiB, at the end.
+    pub huge_page_bytes: u64,
+    /// Of all records read, the warm-up's included: equal for an equal seed and number of reads. Hexadecimal.
+    pub checksum: String,
 }
 
 /// How the executions of an operation ended.
@@ -177,6 +222,7 @@ impl Document {
             shares: Vec::new(),
             server: None,
             data: None,
+            work_processes: Vec::new(),
             checks: Vec::new(),
             driver_usage: Usage::default(),
             processes: Vec::new(),

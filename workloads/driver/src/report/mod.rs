@@ -3,5 +3,7 @@
 pub mod document;
 pub mod progress;
 
-pub use document::{Check, Counts, Data, Document, Host, Metric, Operation, Process, Share, Target};
+pub use document::{
+    Check, Counts, Data, Document, Host, Metric, Operation, Probe, Process, Share, Target, WorkProcess,
+};
 pub use progress::Progress;

@@ -1,5 +1,5 @@
 //! A real PostgreSQL for the tests, and the driver's binary run against it.
-#![allow(dead_code)] // each test file uses its own part of this module
+#![allow(dead_code, unused_imports)] // each test file uses its own part of this module
 
 pub mod cluster;
 pub mod driver;

@@ -212,6 +212,7 @@ fn conclude(document: &mut Document, queries: &[Query]) {
             latency: latency.summary(),
             rows: query.rows,
             plan_fingerprint: query.fingerprint.clone(),
+            ..Operation::default()
         });
     }
     for trouble in queries.iter().filter_map(|query| query.trouble.as_ref()) {

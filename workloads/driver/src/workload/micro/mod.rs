@@ -1,0 +1,69 @@
+//! Unit costs of the machine, by the probes of `dbbench-probes`; needs no database.
+
+mod settings;
+
+use clap::{Args, Subcommand};
+use dbbench_probes::Figure;
+
+use crate::cli::Reporting;
+use crate::failure::Failure;
+use crate::measure::{PhaseTimer, UsageStart};
+use crate::report::{Counts, Document, Operation, Probe, Progress};
+use crate::target::Observer;
+
+pub const NAME: &str = "micro";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure the unit costs, one after the other
+    Run(RunCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct RunCommand {
+    #[command(flatten)]
+    pub reporting: Reporting,
+    #[command(flatten)]
+    options: settings::Options,
+}
+
+pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
+    let (reporting, options) = (&command.reporting, &command.options);
+    let settings = options.settings(reporting.seed)?;
+    let mut document = reporting.document(NAME, "run", options.parameters(&settings));
+    let mut observer = Observer::new(reporting.agent()?, reporting.connect_timeout).await?;
+    let progress = Progress::new(reporting.progress);
+    let probes = options.probes();
+    observer.before().await?;
+    let (timer, usage) = (PhaseTimer::start("measure"), UsageStart::now());
+    progress.begin("measure", probes.len() as u64, "probes");
+    for probe in probes {
+        document.operations.extend(probe.measure(&settings).into_iter().map(operation));
+        progress.advance(1);
+    }
+    progress.finish();
+    document.phases.push(timer.end());
+    document.driver_usage = usage.end();
+    // The probes are the load themselves: a busy thread is what was asked for.
+    document.driver_usage.saturated = false;
+    observer.after().await?;
+    document.target = observer.into_target();
+    if document.operations.iter().all(|operation| operation.counts.ok == 0) {
+        document.invalidate("nothing that was asked for is available on this machine");
+    }
+    Ok(document)
+}
+
+fn operation(figure: Figure) -> Operation {
+    let (cost, unavailable) = match figure.outcome {
+        Ok(cost) => (Some(cost), None),
+        Err(reason) => (None, Some(reason)),
+    };
+    Operation {
+        name: figure.name,
+        kind: "probe",
+        counts: Counts { ok: cost.as_ref().map_or(0, |cost| cost.operations), ..Counts::default() },
+        probe: Some(Probe { threads: figure.threads, cost, unavailable, evidence: figure.evidence }),
+        ..Operation::default()
+    }
+}
