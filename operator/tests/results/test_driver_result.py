@@ -33,6 +33,19 @@ def test_metrics_and_operations_are_read():
     assert query.histogram is None
 
 
+def test_ratios_and_bytes_are_not_compared():
+    document = copy.deepcopy(DOCUMENT)
+    document["metrics"].append({"name": "fairness", "unit": "ratio", "value": 0})
+    document["metrics"].append({"name": "copiedBytes", "unit": "bytes", "value": 5})
+    assert list(read(document).metrics) == ["throughput"]
+
+
+def test_a_workload_without_a_database_has_neither_server_nor_data():
+    process = {"name": "READ_RECORD", "kind": "read", "counts": {"ok": 9}, "latency": None}
+    result = read({"metrics": DOCUMENT["metrics"], "operations": [process]})
+    assert (result.operations[0].name, result.operations[0].ok) == ("READ_RECORD", 9)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

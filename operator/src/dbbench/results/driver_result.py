@@ -7,6 +7,9 @@ from typing import Any
 
 from dbbench.stats import Unit
 
+# Units of metrics that describe a trial and are neither a time nor a rate: they are not compared.
+_DESCRIPTIVE_UNITS = frozenset({"ratio", "bytes"})
+
 
 class ResultError(ValueError):
     """A result document that has not the shape of workloads/schema/result.schema.json."""
@@ -46,7 +49,11 @@ def read(document: Mapping[str, Any] | None) -> DriverResult:
     """Raises ResultError naming what is missing or wrong."""
     if document is None:
         raise ResultError("there is no result document")
-    metrics = [_metric(entry) for entry in _objects(document, "metrics")]
+    metrics = [
+        _metric(entry)
+        for entry in _objects(document, "metrics")
+        if entry.get("unit") not in _DESCRIPTIVE_UNITS
+    ]
     operations = [_operation(entry) for entry in _objects(document, "operations")]
     return DriverResult({metric.name: metric for metric in metrics}, tuple(operations))
 

@@ -31,7 +31,7 @@ pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
     let (reporting, options) = (&command.reporting, &command.options);
     let settings = options.settings(reporting.seed)?;
     let mut document = reporting.document(NAME, "run", options.parameters(&settings));
-    let mut observer = Observer::new(reporting.agent()?, reporting.connect_timeout).await?;
+    let mut observer = Observer::new(reporting.agents()?, reporting.connect_timeout).await?;
     let progress = Progress::new(reporting.progress);
     let probes = options.probes();
     observer.before().await?;

@@ -104,7 +104,7 @@ pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
         |cpus| cpus as usize,
     );
     let mut document = reporting.document(NAME, "run", options.parameters(cpus));
-    let mut observer = Observer::new(reporting.agent()?, reporting.connect_timeout).await?;
+    let mut observer = Observer::new(reporting.agents()?, reporting.connect_timeout).await?;
     let progress = Progress::new(reporting.progress);
     let plan = coordinate::Plan {
         processes: options.processes.into(),

@@ -94,12 +94,7 @@ fn serve(task: &WorkProcessTask) -> std::io::Result<()> {
 
 /// Counts the reads between the two moments: chunks count by the time of their end. The window is the same for all
 /// processes, so that one that gets no CPU at its beginning or end is not the faster for it.
-fn measure(
-    task: &WorkProcessTask,
-    table: &mut Table,
-    start: u64,
-    end: u64,
-) -> std::io::Result<WorkProcess> {
+fn measure(task: &WorkProcessTask, table: &mut Table, start: u64, end: u64) -> std::io::Result<WorkProcess> {
     let chunk = (CHUNK_BYTES / task.record_bytes).max(1);
     while monotonic_nanoseconds() < start {
         table.read(chunk);
