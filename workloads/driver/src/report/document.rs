@@ -31,6 +31,9 @@ pub struct Document {
     pub arrivals: Option<ArrivalsSummary>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
+    /// Response times that the specification allows, and whether they were kept; for information.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// The database that was measured; absent where the workload has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
@@ -149,6 +152,29 @@ pub struct Share {
     pub of: u64,
 }
 
+/// How long 90 % of an operation's transactions may take at most, and how long they took.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limit {
+    pub operation: String,
+    pub p90_limit_seconds: f64,
+    pub p90_seconds: f64,
+    pub met: bool,
+}
+
+impl Limit {
+    /// None for an operation without latencies.
+    pub fn of(operation: &Operation, limit_seconds: f64) -> Option<Self> {
+        let p90_seconds = operation.latency.as_ref()?.p90 as f64 / 1e6;
+        Some(Limit {
+            operation: operation.name.clone(),
+            p90_limit_seconds: limit_seconds,
+            p90_seconds,
+            met: p90_seconds <= limit_seconds,
+        })
+    }
+}
+
 /// One of several driver processes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -220,6 +246,7 @@ impl Document {
             operations: Vec::new(),
             arrivals: None,
             shares: Vec::new(),
+            limits: Vec::new(),
             server: None,
             data: None,
             work_processes: Vec::new(),

@@ -4,6 +4,6 @@ pub mod document;
 pub mod progress;
 
 pub use document::{
-    Check, Counts, Data, Document, Host, Metric, Operation, Probe, Process, Share, Target, WorkProcess,
+    Check, Counts, Data, Document, Host, Limit, Metric, Operation, Probe, Process, Share, Target, WorkProcess,
 };
 pub use progress::Progress;

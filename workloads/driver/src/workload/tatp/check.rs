@@ -7,7 +7,7 @@ use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
-use crate::report::{Check, Document};
+use crate::report::{Check, Data, Document};
 use crate::workload::conditions::{evaluate, Condition};
 
 const CONDITIONS: [Condition; 6] = [
@@ -52,6 +52,25 @@ const CONDITIONS: [Condition; 6] = [
     },
 ];
 
+/// Counts the rows and evaluates the conditions.
+pub async fn conditions<E: Engine>(
+    session: &E::Session,
+    invocation: &Invocation<E>,
+    data: &Data,
+) -> Result<Vec<Check>, Failure> {
+    let mut checks = Vec::new();
+    // Only call_forwarding gains and loses rows.
+    let mut fixed = data.rows.clone();
+    fixed.remove("call_forwarding");
+    for (table, expected, found) in load::count_rows(session, &fixed).await? {
+        let detail =
+            if expected == found { String::new() } else { format!("{found} rows, expected {expected}") };
+        checks.push(Check { name: format!("rows of {table}"), ok: expected == found, detail });
+    }
+    checks.extend(evaluate(session, &CONDITIONS, &invocation.progress).await?);
+    Ok(checks)
+}
+
 pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
     let scale = scale.map(|subscribers| subscribers.to_string());
@@ -59,15 +78,7 @@ pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) ->
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
     let mut document =
         invocation.document("check", object(json!({"subscribers": meta.scale})), session.server().await?);
-    // Only call_forwarding gains and loses rows.
-    let mut fixed = meta.record.data.rows.clone();
-    fixed.remove("call_forwarding");
-    for (table, expected, found) in load::count_rows(&session, &fixed).await? {
-        let detail =
-            if expected == found { String::new() } else { format!("{found} rows, expected {expected}") };
-        document.checks.push(Check { name: format!("rows of {table}"), ok: expected == found, detail });
-    }
-    document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);
+    document.checks = conditions(&session, invocation, &meta.record.data).await?;
     document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)

@@ -14,6 +14,7 @@ use crate::engine::{Engine, Feature};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::report::{Counts, Document};
+use crate::workload::conditions::{prefixed, refuse_broken, Moments};
 use crate::workload::run;
 
 pub const NAME: &str = "tatp";
@@ -51,6 +52,9 @@ pub struct RunCommand {
     /// How subscribers are drawn
     #[arg(long, value_enum, default_value_t = inputs::Distribution::NonUniform)]
     distribution: inputs::Distribution,
+    /// Check the rules of the population around the run
+    #[arg(long, value_enum, default_value_t = Moments::None)]
+    check: Moments,
 }
 
 #[derive(Debug, Args)]
@@ -121,10 +125,17 @@ async fn measure<E: crate::engine::Engine>(
             inputs::Distribution::NonUniform => "non-uniform",
             inputs::Distribution::Uniform => "uniform",
         },
+        "check": command.check.name(),
     }));
     parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
-    document.data = Some(meta.record.data);
+    let data = meta.record.data;
+    let leads = command.clients.member()?.0.index == 0;
+    if leads && command.check.before() {
+        document.checks = prefixed("before: ", check::conditions(&session, invocation, &data).await?);
+        refuse_broken(&document.checks)?;
+    }
+    document.data = Some(data.clone());
     session.close().await;
     let workload = client::Tatp {
         engine: invocation.engine.clone(),
@@ -134,6 +145,12 @@ async fn measure<E: crate::engine::Engine>(
     // The specification counts all transactions, those that fail as foreseen included.
     let all = |counts: &Counts| counts.ok + counts.expected_failure;
     run::measure(invocation, &workload, &command.clients, all, &mut document).await?;
+    if leads && command.check.after() {
+        let session = invocation.connect().await?;
+        let checks = check::conditions(&session, invocation, &data).await?;
+        document.checks.extend(prefixed("after: ", checks));
+        session.close().await;
+    }
     Ok(document)
 }
 

@@ -7,7 +7,7 @@ use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
-use crate::report::Document;
+use crate::report::{Check, Document};
 use crate::workload::conditions::{evaluate, Condition};
 
 const CONDITIONS: [Condition; 12] = [
@@ -112,6 +112,14 @@ const CONDITIONS: [Condition; 12] = [
     },
 ];
 
+/// Evaluates the conditions in one snapshot.
+pub async fn conditions<E: Engine>(
+    session: &E::Session,
+    invocation: &Invocation<E>,
+) -> Result<Vec<Check>, Failure> {
+    evaluate(session, &CONDITIONS, &invocation.progress).await
+}
+
 pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) -> Result<Document, Failure> {
     let session = invocation.connect().await?;
     let scale = scale.map(|warehouses| warehouses.to_string());
@@ -119,7 +127,7 @@ pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) ->
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
     let mut document =
         invocation.document("check", object(json!({"warehouses": meta.scale})), session.server().await?);
-    document.checks = evaluate(&session, &CONDITIONS, &invocation.progress).await?;
+    document.checks = conditions(&session, invocation).await?;
     document.data = Some(meta.record.data);
     session.close().await;
     Ok(document)

@@ -5,8 +5,10 @@ mod constants;
 mod customer;
 mod data;
 mod deck;
+mod deferred;
 mod inputs;
 mod names;
+mod pacing;
 mod schema;
 mod terminal;
 mod transaction;
@@ -18,7 +20,8 @@ use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
 use crate::engine::{Engine, Feature, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
-use crate::report::{Counts, Document, Metric};
+use crate::report::{Counts, Document, Limit, Metric};
+use crate::workload::conditions::{prefixed, refuse_broken, Moments};
 use crate::workload::run;
 
 pub const NAME: &str = "tpcc";
@@ -27,7 +30,7 @@ pub const NAME: &str = "tpcc";
 pub enum Command {
     /// Generate the nine tables and load them
     Load(LoadCommand),
-    /// Run the five transactions without keying and think times
+    /// Run the five transactions in the specified mix
     Run(RunCommand),
     /// Check consistency conditions 3.3.2.1 to 3.3.2.12
     Check(CheckCommand),
@@ -53,6 +56,18 @@ pub struct RunCommand {
     /// Refuse data with another number of warehouses [default: what is loaded]
     #[arg(long, value_parser = warehouses_range())]
     warehouses: Option<u32>,
+    /// When deliveries are carried out (clause 2.7.2)
+    #[arg(long, value_enum, default_value_t = deferred::Mode::Inline)]
+    delivery: deferred::Mode,
+    /// Keying and think times of the terminals (clause 5.2.5); not in an open loop
+    #[arg(long, value_enum, default_value_t = pacing::Pacing::None, conflicts_with = "rate")]
+    pacing: pacing::Pacing,
+    /// What keying and think times are multiplied by
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = pacing_scale, requires = "pacing")]
+    pacing_scale: f64,
+    /// Check consistency conditions 3.3.2.1 to 3.3.2.12 around the run
+    #[arg(long, value_enum, default_value_t = Moments::None)]
+    check: Moments,
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +81,13 @@ pub struct CheckCommand {
 
 fn warehouses_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=100_000)
+}
+
+fn pacing_scale(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if factor > 0.0 && factor <= 100.0 => Ok(factor),
+        _ => Err("must be a number above 0 and at most 100".into()),
+    }
 }
 
 impl Task for Command {
@@ -119,17 +141,50 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         "warehouses": warehouses,
         "nurandConstants": {"cLastLoad": load_constant, "cLast": constants.c_last, "cId": constants.c_id,
             "olIId": constants.ol_i_id},
+        "delivery": match command.delivery {
+            deferred::Mode::Inline => "inline",
+            deferred::Mode::Deferred => "deferred",
+        },
+        "pacing": match command.pacing {
+            pacing::Pacing::None => "none",
+            pacing::Pacing::Tpcc => "tpcc",
+        },
+        "pacingScale": command.pacing_scale,
+        "check": command.check.name(),
     }));
     parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = Some(meta.record.data);
+    let leads = command.clients.member()?.0.index == 0;
+    if leads && command.check.before() {
+        document.checks = prefixed("before: ", check::conditions(&session, invocation).await?);
+        refuse_broken(&document.checks)?;
+    }
     session.close().await;
-    let workload =
-        terminal::Tpcc { engine: invocation.engine.clone(), seed: invocation.seed, warehouses, constants };
+    let workload = terminal::Tpcc {
+        engine: invocation.engine.clone(),
+        seed: invocation.seed,
+        warehouses,
+        constants,
+        delivery: command.delivery,
+        pacing: (command.pacing == pacing::Pacing::Tpcc).then_some(command.pacing_scale),
+        queues: deferred::Queues::default(),
+    };
     let committed = |counts: &Counts| counts.ok;
     run::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
     let new_orders = document.operations[deck::NEW_ORDER].throughput_per_second.unwrap_or_default();
     document.metrics.push(Metric::new("newOrdersPerMinute", "per_minute", new_orders * 60.0));
+    let deferred = command.delivery == deferred::Mode::Deferred;
+    let operations = document.operations.iter().enumerate();
+    document.limits = operations
+        .filter_map(|(index, operation)| Limit::of(operation, pacing::limit(index, deferred)))
+        .collect();
+    if leads && command.check.after() {
+        let session = invocation.connect().await?;
+        let checks = check::conditions(&session, invocation).await?;
+        document.checks.extend(prefixed("after: ", checks));
+        session.close().await;
+    }
     Ok(document)
 }
 
