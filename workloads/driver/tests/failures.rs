@@ -140,7 +140,7 @@ fn tables_of_somebody_else_are_not_dropped() {
 }
 
 #[test]
-fn an_interrupted_load_is_done_again_from_the_start() {
+fn an_interrupted_load_is_finished_by_the_next_one() {
     let database = Database::new();
     let mut child = database
         .command("tpcc load --warehouses 2 --progress json")

@@ -105,6 +105,21 @@ pub trait Session: Sized {
     /// Ends statements that run longer than this; none means never.
     async fn limit_statements(&self, limit: Option<std::time::Duration>) -> Result<(), EngineError>;
 
+    /// Lets the server work on one query with several processes, as far as it is set up for that, or not.
+    async fn allow_parallel_query(&self, _: bool) -> Result<(), EngineError> {
+        Err(EngineError::new(
+            ErrorKind::Unsupported,
+            "unsupported",
+            "--parallel-query: this engine has no setting for it in a session",
+        ))
+    }
+
+    /// Blocks of the database that the server has read from the operating system since it counts, where it
+    /// tells; what this session has read is in the number.
+    async fn blocks_read(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+
     /// A digest of the plan's shape that does not change with parameter values, where there is one.
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError>;
 

@@ -97,6 +97,13 @@ pub async fn complete<S: Session>(session: &S, record: &Record) -> Result<(), Fa
     Ok(())
 }
 
+/// Replaces the values that a later run has to know.
+pub async fn set_constants<S: Session>(session: &S, constants: &Json) -> Result<(), Failure> {
+    let update = session.prepare("UPDATE dbbench_meta SET constants = $1").await?;
+    session.execute(&update, &[Value::Text(&constants.to_string())]).await?;
+    Ok(())
+}
+
 /// Finds completely loaded data of the right workload and scale, or says what is wrong.
 pub async fn require<E: Engine>(
     engine: &E,

@@ -4,11 +4,12 @@
 mod dataset;
 mod definition;
 mod digest;
+mod journal;
 mod meta;
 mod procedure;
 mod stream;
 
 pub use dataset::{Dataset, Rows, Table};
 pub use definition::Key;
-pub use meta::{count_rows, inconsistent, read, require, Expectation, Meta};
+pub use meta::{count_rows, inconsistent, read, require, set_constants, Expectation, Meta};
 pub use procedure::load;

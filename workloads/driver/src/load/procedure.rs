@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::dataset::Dataset;
 use super::definition::{self, Stage};
+use super::journal::{self, Journal};
 use super::meta::{self, Meta, Record};
 use super::{digest, stream};
 use crate::cli::Invocation;
@@ -17,7 +18,8 @@ use crate::target::Observer;
 /// Loads the data, unless it is there already.
 ///
 /// A finished load with the same parameters is left alone and its record returned. A load that was
-/// interrupted is dropped and done again. Anything else in the schema is an error, unless `replace`.
+/// interrupted goes on where it stopped, or is dropped and done again where the engine keeps no journal.
+/// Anything else in the schema is an error, unless `replace`.
 pub async fn load<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
     dataset: &D,
@@ -33,17 +35,25 @@ pub async fn load<E: Engine, D: Dataset>(
         .lock_schema(&invocation.schema, invocation.patience)
         .await
         .map_err(|error| held(invocation, error))?;
-    if let Some(record) = clear(invocation, &session, dataset, replace).await? {
-        fill(&mut document, record);
-        document.target = observer.into_target();
-        session.close().await;
-        return Ok(document);
-    }
+    let journal = match clear(invocation, &session, dataset, replace).await? {
+        Found::Complete(record) => {
+            fill(&mut document, *record);
+            document.target = observer.into_target();
+            session.close().await;
+            return Ok(document);
+        }
+        Found::Interrupted(journal) => {
+            document.resumed_chunks = Some(journal.len() as u64);
+            Some(journal)
+        }
+        Found::Nothing => None,
+    };
     observer.before().await?;
     let usage = UsageStart::now();
-    let record = write(invocation, &session, dataset, connections, &usage).await?;
+    let record = write(invocation, &session, dataset, connections, journal, &usage).await?;
     observer.after().await?;
     meta::complete(&session, &record).await?;
+    session.drop_table(journal::TABLE).await?;
     invocation.progress.finish();
     fill(&mut document, record);
     document.target = observer.into_target();
@@ -73,13 +83,22 @@ fn fill(document: &mut Document, record: Record) {
     document.driver_usage = record.usage;
 }
 
-/// Makes room in the schema; returns the record of a finished load that can stay.
+/// What a load begins with.
+enum Found {
+    Nothing,
+    /// The same load, with some of it done.
+    Interrupted(Journal),
+    /// The same load, finished.
+    Complete(Box<Record>),
+}
+
+/// Finds what can stay in the schema, and drops what cannot.
 async fn clear<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
     session: &E::Session,
     dataset: &D,
     replace: bool,
-) -> Result<Option<Record>, Failure> {
+) -> Result<Found, Failure> {
     let schema = &invocation.schema;
     let present = session.open_schema(schema, true).await?;
     let ours: Vec<&str> = dataset
@@ -94,7 +113,15 @@ async fn clear<E: Engine, D: Dataset>(
         Some(found) if found.complete => {
             let scale = dataset.scale();
             match meta::difference(&found, dataset.workload(), Some(&scale), Some(dataset.seed())) {
-                None if !replace => return Ok(Some(found.record)),
+                None if !replace && found.constants == dataset.constants() => {
+                    return Ok(Found::Complete(Box::new(found.record)))
+                }
+                None if !replace => {
+                    return Err(meta::inconsistent(
+                        "SchemaMismatch",
+                        format!("{place} holds data that a run has changed since it was loaded; {way_out}"),
+                    ));
+                }
                 Some(difference) if !replace => {
                     return Err(meta::inconsistent(
                         "SchemaMismatch",
@@ -102,6 +129,16 @@ async fn clear<E: Engine, D: Dataset>(
                     ));
                 }
                 _ => {}
+            }
+        }
+        Some(found) if !replace => {
+            let scale = dataset.scale();
+            let same = meta::difference(&found, dataset.workload(), Some(&scale), Some(dataset.seed()))
+                .is_none()
+                && found.constants == dataset.constants();
+            let there = ours.len() == dataset.tables().len() && present.iter().any(|p| p == journal::TABLE);
+            if same && there {
+                return Ok(Found::Interrupted(Journal::read(session).await?));
             }
         }
         Some(_) => {}
@@ -114,12 +151,12 @@ async fn clear<E: Engine, D: Dataset>(
         }
     }
     // The meta table goes last: as long as it is there, the schema reads as half-loaded.
-    for table in
-        ours.into_iter().chain(present.iter().map(String::as_str).filter(|name| *name == meta::TABLE))
-    {
+    let own = [journal::TABLE, meta::TABLE];
+    let own = own.iter().copied().filter(|name| present.iter().any(|table| table == name));
+    for table in ours.into_iter().chain(own) {
         session.drop_table(table).await?;
     }
-    Ok(None)
+    Ok(Found::Nothing)
 }
 
 async fn write<E: Engine, D: Dataset>(
@@ -127,43 +164,35 @@ async fn write<E: Engine, D: Dataset>(
     session: &E::Session,
     dataset: &D,
     connections: usize,
+    journal: Option<Journal>,
     usage: &UsageStart,
 ) -> Result<Record, Failure> {
-    let dialect = invocation.engine.dialect();
     let mut phases: Vec<Phase> = Vec::new();
     let began = std::time::Instant::now();
-    let header = Meta {
-        workload: dataset.workload().into(),
-        scale: dataset.scale(),
-        seed: dataset.seed(),
-        data_version: meta::DATA_VERSION,
-        driver_version: env!("CARGO_PKG_VERSION").into(),
-        constants: dataset.constants(),
-        complete: false,
-        record: Record::default(),
+    let journal = match journal {
+        Some(journal) => journal,
+        None => {
+            create(invocation, session, dataset).await?;
+            Journal::default()
+        }
     };
-    meta::begin(session, &header).await?;
-    session.script(&definition::before_rows(dataset.create_sql(), dataset.keys(), dialect)).await?;
 
     let timer = PhaseTimer::start("load");
-    let sent = stream::stream(&invocation.engine, dataset, connections, &invocation.progress).await?;
+    let sent =
+        stream::stream(&invocation.engine, dataset, connections, &journal, &invocation.progress).await?;
     phases.push(timer.end());
     let loaded = began.elapsed().as_secs_f64();
 
     let timer = PhaseTimer::start("index");
-    let stages = definition::after_rows(dataset.keys(), dialect);
-    let statements = stages.iter().map(|stage| stage.statements.len()).sum::<usize>();
-    invocation.progress.begin("index", statements as u64, "statements");
-    for stage in &stages {
-        run_stage(invocation, session, stage, connections).await?;
-    }
+    make_keys(invocation, session, dataset, connections, &journal).await?;
     phases.push(timer.end());
 
     let timer = PhaseTimer::start("settle");
     invocation.progress.begin("settle", dataset.tables().len() as u64, "tables");
-    let names: Vec<&str> = dataset.tables().iter().map(|table| table.name).collect();
-    side_by_side(invocation, &names, connections, async |session, table| session.settle_table(table).await)
-        .await?;
+    side_by_side(invocation, dataset.tables(), connections, async |session, table| {
+        session.settle_table(table.name).await
+    })
+    .await?;
     session.settle_server().await?;
     let rows: BTreeMap<String, u64> = sent.rows.iter().map(|(name, rows)| ((*name).into(), *rows)).collect();
     for (table, expected, found) in meta::count_rows(session, &rows).await? {
@@ -189,31 +218,87 @@ async fn write<E: Engine, D: Dataset>(
     })
 }
 
-/// Runs the statements of one stage; those of a parallel one on as many connections as the load had.
-async fn run_stage<E: Engine>(
+/// Writes the header of the load and makes its tables.
+async fn create<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
     session: &E::Session,
-    stage: &Stage,
-    connections: usize,
+    dataset: &D,
 ) -> Result<(), Failure> {
-    if stage.parallel {
-        let run = async |session: &E::Session, statement: &str| session.script(statement).await;
-        let statements: Vec<&str> = stage.statements.iter().map(String::as_str).collect();
-        return side_by_side(invocation, &statements, connections, run).await;
-    }
-    for statement in &stage.statements {
-        session.script(statement).await?;
-        invocation.progress.advance(1);
+    let dialect = invocation.engine.dialect();
+    let header = Meta {
+        workload: dataset.workload().into(),
+        scale: dataset.scale(),
+        seed: dataset.seed(),
+        data_version: meta::DATA_VERSION,
+        driver_version: env!("CARGO_PKG_VERSION").into(),
+        constants: dataset.constants(),
+        complete: false,
+        record: Record::default(),
+    };
+    meta::begin(session, &header).await?;
+    session.script(&definition::before_rows(dataset.create_sql(), dataset.keys(), dialect)).await?;
+    // Last: without a journal an interrupted load is dropped, with one its tables are there.
+    if journal::kept(dialect) {
+        Journal::create(session).await?;
     }
     Ok(())
 }
 
-/// Does something for each item on several connections, all driven from this thread: the work is the server's.
-async fn side_by_side<E: Engine>(
+/// Makes keys and indexes, stage by stage; statements of a parallel stage run on as many connections as
+/// the load had.
+async fn make_keys<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
-    items: &[&str],
+    session: &E::Session,
+    dataset: &D,
     connections: usize,
-    work: impl AsyncFn(&E::Session, &str) -> Result<(), EngineError>,
+    journal: &Journal,
+) -> Result<(), Failure> {
+    let dialect = invocation.engine.dialect();
+    let stages = definition::after_rows(dataset.keys(), dialect);
+    let total = stages.iter().map(|stage| stage.statements.len()).sum::<usize>();
+    invocation.progress.begin("index", total as u64, "statements");
+    if !journal::keeps_statements(dialect) && journal::kept(dialect) && total > 0 {
+        // Which keys there are could not be told after an interruption here: the load is then done again.
+        session.drop_table(journal::TABLE).await?;
+    }
+    let mut number = 0;
+    for Stage { parallel, statements } in &stages {
+        let numbered: Vec<(u32, &String)> = (number..).zip(statements).collect();
+        number += statements.len() as u32;
+        let missing: Vec<_> =
+            numbered.into_iter().filter(|(number, _)| !journal.has_statement(*number)).collect();
+        let side = if *parallel { connections } else { 1 };
+        side_by_side(invocation, &missing, side, async |session, (number, statement)| {
+            match journal::keeps_statements(dialect) {
+                true => make_key(session, *number, statement).await,
+                false => session.script(statement).await,
+            }
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Runs a statement and enters it. The server may be at it still for a driver that has been killed: then
+/// the entry is there once that has ended.
+async fn make_key<S: Session>(session: &S, number: u32, statement: &str) -> Result<(), EngineError> {
+    match session.script(&journal::with_entry(statement, number)).await {
+        Err(error) if error.kind == ErrorKind::Duplicate => {
+            match Journal::read(session).await?.has_statement(number) {
+                true => Ok(()),
+                false => Err(error),
+            }
+        }
+        done => done,
+    }
+}
+
+/// Does something for each item on several connections, all driven from this thread: the work is the server's.
+async fn side_by_side<E: Engine, T>(
+    invocation: &Invocation<E>,
+    items: &[T],
+    connections: usize,
+    work: impl AsyncFn(&E::Session, &T) -> Result<(), EngineError>,
 ) -> Result<(), Failure> {
     let queue = RefCell::new(items.iter());
     let workers = (0..connections.min(items.len())).map(|_| async {

@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 
 use super::dataset::{Dataset, Table};
 use super::digest::ChunkDigest;
-use crate::engine::{CopyIn, Engine, EngineError, Session};
+use super::journal::{self, Chunk, Journal};
+use crate::engine::{CopyIn, Engine, EngineError, ErrorKind, Isolation, Session};
 use crate::failure::Failure;
 use crate::report::Progress;
 
@@ -28,33 +29,44 @@ pub struct Sent {
 
 struct ChunkDone {
     table: &'static str,
-    chunk: u32,
-    rows: u64,
-    bytes: u64,
-    digest: ChunkDigest,
+    number: u32,
+    chunk: Chunk,
+}
+
+impl Sent {
+    fn add(&mut self, table: &'static str, number: u32, chunk: &Chunk) {
+        *self.rows.entry(table).or_default() += chunk.rows;
+        if let Some(slot) = self.digests.get_mut(table).and_then(|d| d.get_mut(number as usize)) {
+            *slot = chunk.digest;
+        }
+        self.bytes += chunk.bytes;
+    }
 }
 
 type Queue = Arc<Mutex<std::vec::IntoIter<(&'static Table, u32)>>>;
 
-/// Streams all chunks; connections take the next one as they become free.
+/// Streams all chunks that are not in the journal; connections take the next one as they become free.
 pub async fn stream<E: Engine, D: Dataset>(
     engine: &E,
     dataset: &D,
     connections: usize,
+    journal: &Journal,
     progress: &Progress,
 ) -> Result<Sent, Failure> {
-    let work: Vec<_> = dataset
-        .tables()
-        .iter()
-        .flat_map(|table| (0..dataset.chunks(table)).map(move |c| (table, c)))
-        .collect();
-    let total = work.len();
-    progress.begin("load", total as u64, "chunks");
     let mut sent = Sent::default();
+    let mut work = Vec::new();
     for table in dataset.tables() {
         sent.rows.insert(table.name, 0);
         sent.digests.insert(table.name, vec![[0; 32]; dataset.chunks(table) as usize]);
+        for number in 0..dataset.chunks(table) {
+            match journal.chunk(table.name, number) {
+                Some(chunk) => sent.add(table.name, number, chunk),
+                None => work.push((table, number)),
+            }
+        }
     }
+    let total = work.len();
+    progress.begin("load", total as u64, "chunks");
     let queue: Queue = Arc::new(Mutex::new(work.into_iter()));
     let stop = Arc::new(AtomicBool::new(false));
     let (done, mut finished) = mpsc::unbounded_channel();
@@ -76,12 +88,8 @@ pub async fn stream<E: Engine, D: Dataset>(
     drop(done);
     let mut complete = 0;
     while let Some(result) = finished.recv().await {
-        let chunk = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        *sent.rows.entry(chunk.table).or_default() += chunk.rows;
-        if let Some(slot) = sent.digests.get_mut(chunk.table).and_then(|d| d.get_mut(chunk.chunk as usize)) {
-            *slot = chunk.digest;
-        }
-        sent.bytes += chunk.bytes;
+        let done: ChunkDone = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        sent.add(done.table, done.number, &done.chunk);
         complete += 1;
         progress.set(complete);
     }
@@ -100,10 +108,14 @@ async fn feed<E: Engine, D: Dataset>(
 ) -> Result<(), EngineError> {
     let session = engine.connect().await?;
     session.limit_statements(None).await?;
+    let journaled = journal::kept(engine.dialect());
     loop {
         let next = queue.lock().expect("no holder of this lock panics").next();
-        let Some((table, chunk)) = next else { break };
-        let mut rows = dataset.open(table, chunk);
+        let Some((table, number)) = next else { break };
+        let mut rows = dataset.open(table, number);
+        if journaled {
+            session.begin(Isolation::ReadCommitted).await?;
+        }
         let mut copy = session.copy_in(table.name).await?;
         let mut hash = Sha256::new();
         let (mut count, mut bytes) = (0, 0);
@@ -124,13 +136,17 @@ async fn feed<E: Engine, D: Dataset>(
         let taken = copy.finish().await?;
         if taken != count {
             return Err(EngineError::new(
-                crate::engine::ErrorKind::Other,
+                ErrorKind::Other,
                 "rows",
                 format!("{}: {count} rows were sent and {taken} taken", table.name),
             ));
         }
-        let digest = hash.finalize().into();
-        let _ = done.send(Ok(ChunkDone { table: table.name, chunk, rows: count, bytes, digest }));
+        let chunk = Chunk { rows: count, bytes, digest: hash.finalize().into() };
+        if journaled {
+            journal::enter(&session, table.name, number, &chunk).await?;
+            session.commit().await?;
+        }
+        let _ = done.send(Ok(ChunkDone { table: table.name, number, chunk }));
     }
     session.close().await;
     Ok(())

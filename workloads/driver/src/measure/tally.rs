@@ -147,6 +147,7 @@ impl Tally {
             .map(|(name, tally)| Operation {
                 name: (*name).into(),
                 kind: "transaction",
+                stream: None,
                 counts: tally.counts,
                 errors: tally.errors.clone(),
                 runtimes_seconds: Vec::new(),

@@ -43,6 +43,12 @@ pub struct Document {
     /// Of the workload `zachmann`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub work_processes: Vec<WorkProcess>,
+    /// Chunks that an interrupted load had left; the times do not cover them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_chunks: Option<u64>,
+    /// Blocks that the server read from the operating system during the measured passes, where it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks_read: Option<u64>,
     pub checks: Vec<Check>,
     pub driver_usage: Usage,
     /// Where several driver processes ran together: the part of each.
@@ -56,17 +62,20 @@ pub struct Driver {
     pub version: &'static str,
 }
 
-/// One figure. `unit` is `seconds`, `per_second`, `per_minute` or `bytes`.
+/// One figure. `unit` is `seconds`, `per_second`, `per_minute`, `queries_per_hour` or `bytes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     pub name: String,
     pub unit: String,
     pub value: f64,
+    /// What has to stand beside the figure wherever it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 impl Metric {
     pub fn new(name: &str, unit: &str, value: f64) -> Self {
-        Metric { name: name.into(), unit: unit.into(), value }
+        Metric { name: name.into(), unit: unit.into(), value, label: None }
     }
 }
 
@@ -76,6 +85,10 @@ impl Metric {
 pub struct Operation {
     pub name: String,
     pub kind: &'static str,
+    /// Of TPC-H's power test (0) and throughput test (from 1): the query stream, or the position of the
+    /// pair of refresh functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u16>,
     pub counts: Counts,
     /// Class of error (SQLSTATE) to how often it occurred, conflicts that were tried again included.
     pub errors: BTreeMap<String, u64>,
@@ -250,6 +263,8 @@ impl Document {
             server: None,
             data: None,
             work_processes: Vec::new(),
+            resumed_chunks: None,
+            blocks_read: None,
             checks: Vec::new(),
             driver_usage: Usage::default(),
             processes: Vec::new(),

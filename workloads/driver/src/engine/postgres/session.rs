@@ -127,6 +127,25 @@ impl Session for PostgresSession {
         self.script(&format!("SET statement_timeout TO {milliseconds}")).await
     }
 
+    async fn allow_parallel_query(&self, allowed: bool) -> Result<(), EngineError> {
+        self.script(match allowed {
+            true => "RESET max_parallel_workers_per_gather",
+            false => "SET max_parallel_workers_per_gather TO 0",
+        })
+        .await
+    }
+
+    async fn blocks_read(&self) -> Result<Option<u64>, EngineError> {
+        // Before version 15 a session cannot say when its counters become visible.
+        let flush = "SELECT 1 FROM pg_catalog.pg_proc WHERE proname = 'pg_stat_force_next_flush'";
+        if self.line.text_rows(flush).await?.is_empty() {
+            return Ok(None);
+        }
+        self.script("SELECT pg_stat_force_next_flush()").await?;
+        let read = "SELECT blks_read FROM pg_catalog.pg_stat_database WHERE datname = current_database()";
+        Ok(self.line.text_rows(read).await?.into_iter().flatten().next().and_then(|text| text.parse().ok()))
+    }
+
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError> {
         let rows = self.line.text_rows(&format!("EXPLAIN (FORMAT JSON, COSTS OFF) {sql}")).await?;
         let text: Vec<String> = rows.into_iter().flatten().collect();

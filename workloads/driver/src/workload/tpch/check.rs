@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::answers::{self, Reference};
+use super::refresh::{self, State};
 use super::{object, CheckCommand, ScaleFactor};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
@@ -90,16 +91,21 @@ pub async fn check<E: Engine>(
         Expectation { workload: super::NAME, scale: command.scale_factor.as_ref().map(ScaleFactor::text) };
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
     let scale: ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
+    let pairs = State::of(&meta).pairs()?;
     let reference = match command.answers {
-        true => Some(Reference::of(&scale).ok_or_else(|| no_reference(&scale))?),
+        true => {
+            // Refreshed data has other answers.
+            State::of(&meta).require(Some(0))?;
+            Some(Reference::of(&scale).ok_or_else(|| no_reference(&scale))?)
+        }
         false => None,
     };
     let mut document = invocation.document(
         "check",
-        object(json!({"scaleFactor": meta.scale, "answers": command.answers})),
+        object(json!({"scaleFactor": meta.scale, "answers": command.answers, "refreshPairs": pairs})),
         session.server().await?,
     );
-    document.checks.extend(cardinalities(&session, &meta).await?);
+    document.checks.extend(cardinalities(&session, &meta, &scale, pairs).await?);
     document.checks.extend(evaluate(&session, &CONDITIONS, &invocation.progress).await?);
     if let Some(reference) = reference {
         document.checks.extend(answers::check(&session, &scale, &reference, &invocation.progress).await?);
@@ -117,9 +123,19 @@ fn no_reference(scale: &ScaleFactor) -> Failure {
     ))
 }
 
-/// Clause 4.2.5: each table has the rows that were generated for its scale factor.
-async fn cardinalities<S: Session>(session: &S, meta: &load::Meta) -> Result<Vec<Check>, Failure> {
-    let counted = load::count_rows(session, &meta.record.data.rows).await?;
+/// Clause 4.2.5: each table has the rows that were generated for its scale factor, and those that pairs of
+/// refresh functions have left.
+async fn cardinalities<S: Session>(
+    session: &S,
+    meta: &load::Meta,
+    scale: &ScaleFactor,
+    pairs: u32,
+) -> Result<Vec<Check>, Failure> {
+    let mut rows = meta.record.data.rows.clone();
+    if let Some(lines) = rows.get_mut("lineitem") {
+        *lines = refresh::lines_after(scale, *lines, pairs);
+    }
+    let counted = load::count_rows(session, &rows).await?;
     Ok(counted
         .into_iter()
         .map(|(table, expected, found)| Check {

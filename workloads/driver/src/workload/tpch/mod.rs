@@ -3,9 +3,13 @@
 mod answers;
 mod check;
 mod data;
+mod execution;
 mod generate;
+mod ordering;
 mod parameters;
+mod performance;
 mod queries;
+mod refresh;
 mod run;
 mod scale;
 mod schema;
@@ -17,7 +21,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{json, Map, Value};
 
 use crate::cli::{Common, Invocation, LoadOptions, Task};
-use crate::engine::Engine;
+use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load;
 use crate::report::Document;
@@ -67,24 +71,72 @@ pub struct RunCommand {
     /// Refuse data of another scale factor [default: what is loaded]
     #[arg(long, value_name = "SF")]
     scale_factor: Option<ScaleFactor>,
-    /// Queries in the order in which they run: 1,6,14-19
-    #[arg(long, default_value = "1-22")]
-    queries: queries::Selection,
-    /// Values in the queries: those of the validation (clauses 2.4.x.3) or drawn with --seed (2.4.x.2)
-    #[arg(long, value_enum, default_value_t = parameters::Choice::Validation)]
-    parameters: parameters::Choice,
-    /// Passes before the measured ones
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1000))]
-    warmup_runs: u16,
-    /// Measured passes
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    runs: u16,
-    /// One connection for all queries, or a new one for each
-    #[arg(long, value_enum, default_value_t = Connection::Shared)]
-    connection: Connection,
+    /// What is run: the queries in passes, or the tests of clause 5.3 (full: power, then throughput)
+    #[arg(long, value_enum, default_value_t = Test::Queries)]
+    test: Test,
+    #[command(flatten)]
+    passes: Passes,
+    /// Query streams of the throughput test [default: the minimum of clause 5.3.4 for the scale factor]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u16).range(1..=500))]
+    streams: Option<u16>,
+    /// Refuse data that another number of pairs of refresh functions has changed
+    /// [default: 0 for queries, else any]
+    #[arg(long, value_name = "N")]
+    refresh_pairs: Option<u32>,
+    /// Whether the server may use several processes for one query [default: as the server is set]
+    #[arg(long, value_enum)]
+    parallel_query: Option<ParallelQuery>,
     /// A query that runs longer is ended, and the measurement is invalid
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::cli::positive_duration)]
     query_timeout: Duration,
+}
+
+/// Options of the queries in passes; the other tests have no choice in these.
+#[derive(Debug, Args)]
+struct Passes {
+    /// Queries in the order in which they run: 1,6,14-19 [default: 1-22]
+    #[arg(long)]
+    queries: Option<queries::Selection>,
+    /// Order of the queries: as they are numbered in --queries, or that of the power test (Appendix A)
+    /// [default: numbered]
+    #[arg(long, value_enum)]
+    order: Option<Order>,
+    /// Values in the queries: those of the validation (clauses 2.4.x.3) or drawn with --seed (2.4.x.2)
+    /// [default: validation]
+    #[arg(long, value_enum)]
+    parameters: Option<parameters::Choice>,
+    /// Passes before the measured ones [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    warmup_runs: Option<u16>,
+    /// Measured passes [default: 3]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    runs: Option<u16>,
+    /// One connection for all queries, or a new one for each [default: shared]
+    #[arg(long, value_enum)]
+    connection: Option<Connection>,
+}
+
+/// What a run consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Test {
+    Queries,
+    Power,
+    Throughput,
+    Full,
+}
+
+/// The order of the queries in a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    Numbered,
+    Stream,
+}
+
+/// Whether one query may be worked on by several processes of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ParallelQuery {
+    On,
+    Off,
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +157,47 @@ pub struct CheckCommand {
 pub enum Connection {
     Shared,
     PerQuery,
+}
+
+/// The name of a choice, as it is written on the command line.
+fn name_of(choice: impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+}
+
+impl RunCommand {
+    /// Refuses options that the chosen test leaves no choice in.
+    fn consistent(&self) -> Result<(), Failure> {
+        let passes = &self.passes;
+        let of_passes = [
+            ("--queries", passes.queries.is_some()),
+            ("--order", passes.order.is_some()),
+            ("--parameters", passes.parameters.is_some()),
+            ("--warmup-runs", passes.warmup_runs.is_some()),
+            ("--runs", passes.runs.is_some()),
+            ("--connection", passes.connection.is_some()),
+        ];
+        let streams = ("--streams", self.streams.is_some());
+        let unfit: Vec<(&str, bool)> = match self.test {
+            Test::Queries => vec![streams],
+            Test::Power => of_passes.into_iter().chain([streams]).collect(),
+            Test::Throughput | Test::Full => of_passes.into(),
+        };
+        match unfit.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                Err(Failure::arguments(format!("{option} does not go with --test {}", name_of(self.test))))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Sets a session up for queries.
+async fn prepare<S: Session>(session: &S, command: &RunCommand) -> Result<(), Failure> {
+    session.limit_statements(Some(command.query_timeout)).await?;
+    if let Some(choice) = command.parallel_query {
+        session.allow_parallel_query(choice == ParallelQuery::On).await?;
+    }
+    Ok(())
 }
 
 impl Task for DatabaseCommand {
@@ -130,7 +223,13 @@ impl Task for DatabaseCommand {
                 }));
                 load::load(invocation, &dataset, connections, command.load.replace, parameters).await
             }
-            DatabaseCommand::Run(command) => run::run(invocation, command).await,
+            DatabaseCommand::Run(command) => {
+                command.consistent()?;
+                match command.test {
+                    Test::Queries => run::run(invocation, command).await,
+                    _ => performance::run(invocation, command).await,
+                }
+            }
             DatabaseCommand::Check(command) => check::check(invocation, command).await,
         }
     }

@@ -200,6 +200,8 @@ fn nations() -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::queries;
     use super::*;
 
@@ -235,31 +237,119 @@ mod tests {
         }
     }
 
-    #[test]
-    fn random_parameters_stay_in_the_ranges_of_the_specification() {
+    /// Values of one parameter over many seeds.
+    fn drawn(query: u8, name: &str) -> BTreeSet<String> {
         let scale = "1".parse().unwrap();
-        let all = |query, name: &str| -> Vec<String> {
-            (0..300)
-                .map(|seed| {
-                    of(query, Choice::Random, seed, &scale).into_iter().find(|(n, _)| *n == name).unwrap().1
-                })
-                .collect()
-        };
-        let bounds = |values: Vec<String>| {
-            (values.iter().min().unwrap().clone(), values.iter().max().unwrap().clone())
-        };
-        assert_eq!(bounds(all(4, "date")), ("1993-01-01".into(), "1997-10-01".into()));
-        assert_eq!(bounds(all(10, "date")), ("1993-02-01".into(), "1995-01-01".into()));
-        assert_eq!(bounds(all(6, "discount")), ("0.02".into(), "0.09".into()));
-        assert_eq!(bounds(all(18, "quantity")), ("312".into(), "315".into()));
-        for seed in 0..100 {
-            let nations = of(7, Choice::Random, seed, &scale);
-            assert_ne!(nations[0].1, nations[1].1);
-            let mut codes: Vec<_> =
-                of(22, Choice::Random, seed, &scale).into_iter().map(|(_, v)| v).collect();
-            codes.sort();
-            codes.dedup();
-            assert_eq!(codes.len(), 7);
+        let find =
+            |seed| of(query, Choice::Random, seed, &scale).into_iter().find(|(found, _)| *found == name);
+        (0..3000).map(|seed| find(seed).unwrap_or_else(|| panic!("Q{query} has no {name}")).1).collect()
+    }
+
+    fn strings(values: impl IntoIterator<Item = impl ToString>) -> BTreeSet<String> {
+        values.into_iter().map(|value| value.to_string()).collect()
+    }
+
+    fn months(first: i64, last: i64) -> BTreeSet<String> {
+        strings((first..=last).map(|month| format!("{}-{:02}-01", 1993 + month / 12, month % 12 + 1)))
+    }
+
+    fn products(parts: &[&[&str]]) -> BTreeSet<String> {
+        let mut all = vec![String::new()];
+        for part in parts {
+            all = all.iter().flat_map(|head| part.iter().map(move |tail| format!("{head} {tail}"))).collect();
+        }
+        strings(all.iter().map(|text| text.trim()))
+    }
+
+    const TYPE1: &[&str] = &["STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO"];
+    const TYPE2: &[&str] = &["ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED"];
+    const TYPE3: &[&str] = &["TIN", "NICKEL", "BRASS", "STEEL", "COPPER"];
+    const REGIONS: [&str; 5] = ["AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"];
+
+    /// Clauses 2.4.1.3 to 2.4.22.3, with the lists of clause 4.2.2.13 and 4.2.3: over many seeds each
+    /// parameter takes exactly the values of its domain.
+    #[test]
+    fn every_random_parameter_takes_every_value_of_its_domain_and_no_other() {
+        let years = strings((1993..=1997).map(|year| format!("{year}-01-01")));
+        let nations = strings(nations().iter().map(|(name, _)| name));
+        let brands = strings((1..=5).flat_map(|m| (1..=5).map(move |n| format!("Brand#{m}{n}"))));
+        let regions = strings(REGIONS);
+        let colors = drawn(9, "color");
+        assert!(colors.len() == 92 && colors.contains("almond") && colors.contains("yellow"), "{colors:?}");
+        let containers = products(&[
+            &["SM", "LG", "MED", "JUMBO", "WRAP"],
+            &["CASE", "BOX", "BAG", "JAR", "PKG", "PACK", "CAN", "DRUM"],
+        ]);
+        let domains: Vec<(u8, &str, BTreeSet<String>)> = vec![
+            (1, "delta", strings(60..=120)),
+            (2, "size", strings(1..=50)),
+            (2, "type", strings(TYPE3)),
+            (2, "region", regions.clone()),
+            (3, "segment", strings(["AUTOMOBILE", "BUILDING", "FURNITURE", "MACHINERY", "HOUSEHOLD"])),
+            (3, "date", strings((1..=31).map(|day| format!("1995-03-{day:02}")))),
+            (4, "date", months(0, 57)),
+            (5, "region", regions.clone()),
+            (5, "date", years.clone()),
+            (6, "date", years.clone()),
+            (6, "discount", strings((2..=9).map(|cents| format!("0.0{cents}")))),
+            (6, "quantity", strings([24, 25])),
+            (7, "nation1", nations.clone()),
+            (7, "nation2", nations.clone()),
+            (8, "nation", nations.clone()),
+            (8, "region", regions),
+            (8, "type", products(&[TYPE1, TYPE2, TYPE3])),
+            (10, "date", months(1, 24)),
+            (11, "nation", nations.clone()),
+            (11, "fraction", strings(["0.0001"])),
+            (12, "shipmode1", strings(["REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"])),
+            (12, "shipmode2", strings(["REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"])),
+            (12, "date", years.clone()),
+            (13, "word1", strings(["special", "pending", "unusual", "express"])),
+            (13, "word2", strings(["packages", "requests", "accounts", "deposits"])),
+            (14, "date", months(0, 59)),
+            (15, "date", months(0, 57)),
+            (16, "brand", brands.clone()),
+            (16, "type", products(&[TYPE1, TYPE2])),
+            (17, "brand", brands.clone()),
+            (17, "container", containers),
+            (18, "quantity", strings(312..=315)),
+            (19, "quantity1", strings(1..=10)),
+            (19, "quantity2", strings(10..=20)),
+            (19, "quantity3", strings(20..=30)),
+            (19, "brand1", brands.clone()),
+            (19, "brand2", brands.clone()),
+            (19, "brand3", brands),
+            (20, "color", colors),
+            (20, "date", years),
+            (20, "nation", nations.clone()),
+            (21, "nation", nations),
+        ];
+        for (query, name, domain) in &domains {
+            assert_eq!(drawn(*query, name), *domain, "Q{query} {name}");
+        }
+        for name in SIZES {
+            assert_eq!(drawn(16, name), strings(1..=50), "Q16 {name}");
+        }
+        for name in CODES {
+            assert_eq!(drawn(22, name), strings(10..=34), "Q22 {name}");
+        }
+    }
+
+    /// Items that clauses 2.4.7.3, 2.4.12.3, 2.4.16.3 and 2.4.22.3 want to be different.
+    #[test]
+    fn parameters_that_have_to_differ_do() {
+        let scale = "1".parse().unwrap();
+        for seed in 0..500 {
+            for (query, prefix, count) in
+                [(7, "nation", 2), (12, "shipmode", 2), (16, "size", 8), (22, "code", 7)]
+            {
+                let values = of(query, Choice::Random, seed, &scale);
+                let named =
+                    values.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, value)| value);
+                assert_eq!(named.collect::<BTreeSet<_>>().len(), count, "Q{query}, seed {seed}");
+            }
+            let eighth = of(8, Choice::Random, seed, &scale);
+            assert!(nations().contains(&(eighth[0].1.clone(), eighth[1].1.clone())));
         }
     }
 

@@ -1,22 +1,20 @@
 //! Running the queries: warm-up passes, then measured passes, one query at a time.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
-use super::{object, parameters, queries, Connection, RunCommand};
+use super::execution::{execute, Outcome};
+use super::refresh::State;
+use super::{name_of, object, ordering, parameters, prepare, queries, Connection, Order, Passes, RunCommand};
 use crate::cli::Invocation;
-use crate::engine::{Engine, EngineError, ErrorKind, Session};
-use crate::failure::{Exit, Failure};
+use crate::engine::{Engine, Session};
+use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::measure::{Latency, PhaseTimer, UsageStart};
 use crate::report::{Counts, Document, Metric, Operation};
 use crate::target::Observer;
-
-/// How much longer than the server's own limit the driver waits for an answer before it gives the
-/// server up.
-const SERVER_GRACE: Duration = Duration::from_secs(30);
 
 struct Query {
     number: u8,
@@ -38,37 +36,34 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     };
     let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
     let scale: super::ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
+    let pairs = State::of(&meta).require(Some(command.refresh_pairs.unwrap_or(0)))?;
+    let plan = Plan::new(&command.passes);
+    prepare(&session, command).await?;
     let mut document = invocation.document(
         "run",
         object(json!({
             "scaleFactor": scale.text(),
-            "queries": command.queries.0,
-            "parameters": match command.parameters {
-                parameters::Choice::Validation => "validation",
-                parameters::Choice::Random => "random",
-            },
-            "warmupRuns": command.warmup_runs,
-            "runs": command.runs,
-            "connection": match command.connection {
-                Connection::Shared => "shared",
-                Connection::PerQuery => "per-query",
-            },
+            "test": name_of(command.test),
+            "queries": plan.queries,
+            "order": name_of(plan.order),
+            "parameters": name_of(plan.parameters),
+            "warmupRuns": plan.warmup_runs,
+            "runs": plan.runs,
+            "connection": name_of(plan.connection),
+            "refreshPairs": pairs,
+            "parallelQuery": command.parallel_query.map(name_of),
             "queryTimeoutSeconds": command.query_timeout.as_secs_f64(),
         })),
         session.server().await?,
     );
     document.data = Some(meta.record.data);
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
-    let mut queries: Vec<Query> = command
+    let mut queries: Vec<Query> = plan
         .queries
-        .0
         .iter()
         .map(|number| Query {
             number: *number,
-            text: queries::text(
-                *number,
-                &parameters::of(*number, command.parameters, invocation.seed, &scale),
-            ),
+            text: queries::text(*number, &parameters::of(*number, plan.parameters, invocation.seed, &scale)),
             runtimes: Vec::new(),
             first: None,
             counts: Counts::default(),
@@ -78,21 +73,24 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             fingerprint: None,
         })
         .collect();
-    let lap = Lap { invocation, shared: &session, command };
-    session.limit_statements(Some(command.query_timeout)).await?;
+    let lap = Lap { invocation, shared: &session, command, connection: plan.connection };
 
-    if command.warmup_runs > 0 {
+    if plan.warmup_runs > 0 {
         let timer = PhaseTimer::start("warmup");
-        lap.passes("warmup", command.warmup_runs, &mut queries, false).await?;
+        lap.passes("warmup", plan.warmup_runs, &mut queries, false).await?;
         document.phases.push(timer.end());
     }
+    let blocks = session.blocks_read().await?;
     observer.before().await?;
     let usage = UsageStart::now();
     let timer = PhaseTimer::start("measure");
-    lap.passes("measure", command.runs, &mut queries, true).await?;
+    lap.passes("measure", plan.runs, &mut queries, true).await?;
     document.phases.push(timer.end());
     document.driver_usage = usage.end();
     observer.after().await?;
+    if let (Some(before), Some(after)) = (blocks, session.blocks_read().await?) {
+        document.blocks_read = Some(after.saturating_sub(before));
+    }
 
     session.limit_statements(None).await?;
     for query in &mut queries {
@@ -105,10 +103,41 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     Ok(document)
 }
 
+/// The options of the passes with their defaults.
+struct Plan {
+    queries: Vec<u8>,
+    order: Order,
+    parameters: parameters::Choice,
+    warmup_runs: u16,
+    runs: u16,
+    connection: Connection,
+}
+
+impl Plan {
+    fn new(passes: &Passes) -> Self {
+        let mut queries =
+            passes.queries.as_ref().map_or_else(|| (1..=queries::COUNT).collect(), |q| q.0.clone());
+        let order = passes.order.unwrap_or(Order::Numbered);
+        if order == Order::Stream {
+            let chosen = queries;
+            queries = ordering::of_stream(0).iter().copied().filter(|query| chosen.contains(query)).collect();
+        }
+        Plan {
+            queries,
+            order,
+            parameters: passes.parameters.unwrap_or(parameters::Choice::Validation),
+            warmup_runs: passes.warmup_runs.unwrap_or(1),
+            runs: passes.runs.unwrap_or(3),
+            connection: passes.connection.unwrap_or(Connection::Shared),
+        }
+    }
+}
+
 struct Lap<'a, E: Engine> {
     invocation: &'a Invocation<E>,
     shared: &'a E::Session,
     command: &'a RunCommand,
+    connection: Connection,
 }
 
 impl<E: Engine> Lap<'_, E> {
@@ -134,21 +163,17 @@ impl<E: Engine> Lap<'_, E> {
     }
 
     async fn execute(&self, query: &mut Query, measured: bool, pass: u16) -> Result<(), Failure> {
-        let fresh = match self.command.connection {
+        let fresh = match self.connection {
             Connection::Shared => None,
             Connection::PerQuery => {
                 let session = self.invocation.engine.connect().await?;
-                session.limit_statements(Some(self.command.query_timeout)).await?;
+                prepare(&session, self.command).await?;
                 Some(session)
             }
         };
         let session = fresh.as_ref().unwrap_or(self.shared);
-        let limit = self.command.query_timeout + SERVER_GRACE;
-        let began = Instant::now();
-        let answer = tokio::time::timeout(limit, session.drain(&query.text)).await;
-        let runtime = began.elapsed();
-        match answer {
-            Ok(Ok(rows)) => {
+        match execute(session, query.number, &query.text, self.command.query_timeout).await? {
+            Outcome::Answered { rows, runtime } => {
                 query.rows = Some(rows);
                 if measured {
                     query.counts.ok += 1;
@@ -157,39 +182,15 @@ impl<E: Engine> Lap<'_, E> {
                     query.first = Some(runtime);
                 }
             }
-            Ok(Err(error)) => self.note(query, error)?,
-            Err(_) => {
-                return Err(Failure::new(
-                    Exit::Unreachable,
-                    "DatabaseLost",
-                    format!("Q{}: neither an answer nor an error within {} s", query.number, limit.as_secs()),
-                ))
+            Outcome::Failed { class, trouble } => {
+                query.trouble = Some(trouble);
+                query.counts.error += 1;
+                *query.errors.entry(class).or_default() += 1;
             }
         }
         if let Some(session) = fresh {
             session.close().await;
         }
-        Ok(())
-    }
-
-    fn note(&self, query: &mut Query, error: EngineError) -> Result<(), Failure> {
-        let name = format!("Q{}", query.number);
-        match error.kind {
-            ErrorKind::ConnectionLost
-            | ErrorKind::NotReady
-            | ErrorKind::Permission
-            | ErrorKind::MissingObject => {
-                let failure = Failure::from(error);
-                return Err(Failure { message: format!("{name}: {}", failure.message), ..failure });
-            }
-            ErrorKind::Timeout => {
-                let limit = humantime::format_duration(self.command.query_timeout);
-                query.trouble = Some(format!("{name}: ended after the query timeout of {limit}"));
-            }
-            _ => query.trouble = Some(format!("{name}: {error}")),
-        }
-        query.counts.error += 1;
-        *query.errors.entry(error.class).or_default() += 1;
         Ok(())
     }
 }
@@ -203,6 +204,7 @@ fn conclude(document: &mut Document, queries: &[Query]) {
         document.operations.push(Operation {
             name: format!("Q{}", query.number),
             kind: "query",
+            stream: None,
             counts: query.counts,
             errors: query.errors.clone(),
             runtimes_seconds: query.runtimes.iter().map(Duration::as_secs_f64).collect(),
