@@ -35,10 +35,9 @@ pub struct Journal {
     statements: Vec<u32>,
 }
 
-/// Whether an engine keeps a journal. Hyper does not: it has no keys that would keep two loads from writing
-/// the same chunk, and lets one transaction at a time change a table.
+/// Whether an engine keeps a journal; elsewhere an interrupted load is dropped and done again.
 pub fn kept(dialect: Dialect) -> bool {
-    dialect != Dialect::Hyper
+    dialect == Dialect::PostgreSql
 }
 
 /// Whether statements that make keys can be entered in their own transaction.
