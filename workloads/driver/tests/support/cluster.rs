@@ -92,7 +92,7 @@ impl Cluster {
         std::fs::write(&secret, PASSWORD).unwrap();
         let data = cluster.data();
         std::fs::create_dir(&data).unwrap();
-        if let Some((uid, gid)) = account() {
+        if let Some((uid, gid)) = account("postgres") {
             std::os::unix::fs::chown(&data, Some(uid), Some(gid)).unwrap();
         }
         let made = as_server_account(&cluster.bin.join("initdb"))
@@ -210,8 +210,8 @@ fn binaries() -> PathBuf {
     versions.pop().expect("a PostgreSQL server below /usr/lib/postgresql").1
 }
 
-/// PostgreSQL refuses to run as root: then the account of its package is used.
-fn account() -> Option<(u32, u32)> {
+/// Servers refuse to run as root: then the account of their package is used.
+pub fn account(package: &str) -> Option<(u32, u32)> {
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } != 0 {
         return None;
@@ -222,13 +222,13 @@ fn account() -> Option<(u32, u32)> {
         let fields: Vec<&str> = line.split(':').collect();
         Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
     };
-    Some(find("postgres").or_else(|| find("nobody")).expect("an account that is not root's"))
+    Some(find(package).or_else(|| find("nobody")).expect("an account that is not root's"))
 }
 
 fn as_server_account(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/").env("LC_ALL", "C");
-    if let Some((uid, gid)) = account() {
+    if let Some((uid, gid)) = account("postgres") {
         command.uid(uid).gid(gid);
     }
     command

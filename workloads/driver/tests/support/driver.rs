@@ -25,6 +25,13 @@ pub fn finish(mut command: Command) -> Outcome {
     Outcome::of(command.output().expect("the driver starts"))
 }
 
+/// A command line of the driver for a database, with the right password.
+pub fn command_at(url: &str, line: &str) -> Command {
+    let mut command = driver(&line.split_whitespace().collect::<Vec<_>>());
+    command.args(["--url", url, "--connect-timeout", "20s"]).env("DBBENCH_PASSWORD", PASSWORD);
+    command
+}
+
 impl Database {
     /// Runs `dbbench-driver WORKLOAD COMMAND ...` against this database with the right password.
     pub fn driver(&self, line: &str) -> Outcome {
@@ -32,27 +39,12 @@ impl Database {
     }
 
     pub fn command(&self, line: &str) -> Command {
-        let mut command = driver(&line.split_whitespace().collect::<Vec<_>>());
-        command.args(["--url", &self.url(), "--connect-timeout", "20s"]).env("DBBENCH_PASSWORD", PASSWORD);
-        command
+        command_at(&self.url(), line)
     }
 
     /// Like [`Database::driver`]; the run has to measure.
-    ///
-    /// On a busy machine the driver rightly finds itself saturated, and says so with exit code 5:
-    /// that is a verdict on the machine's speed, which no test asserts. Nothing else is let through.
     pub fn measured(&self, line: &str) -> Value {
-        let outcome = self.driver(line);
-        if outcome.code == 5 {
-            let document = outcome.document();
-            let reasons = document["invalidReasons"].as_array().expect("reasons of an invalid result");
-            let of_speed =
-                |reason: &Value| reason.as_str().unwrap_or("").starts_with("the driver was saturated");
-            assert!(reasons.iter().all(of_speed), "{line}: {reasons:?}");
-            return document;
-        }
-        assert_eq!(outcome.code, 0, "{line}: {}{}", outcome.stdout, outcome.stderr);
-        outcome.document()
+        self.driver(line).measured(line)
     }
 }
 
@@ -69,6 +61,23 @@ impl Outcome {
             "the password leaks"
         );
         outcome
+    }
+
+    /// The document of a run that has to measure.
+    ///
+    /// On a busy machine the driver rightly finds itself saturated, and says so with exit code 5:
+    /// that is a verdict on the machine's speed, which no test asserts. Nothing else is let through.
+    pub fn measured(&self, line: &str) -> Value {
+        if self.code == 5 {
+            let document = self.document();
+            let reasons = document["invalidReasons"].as_array().expect("reasons of an invalid result");
+            let of_speed =
+                |reason: &Value| reason.as_str().unwrap_or("").starts_with("the driver was saturated");
+            assert!(reasons.iter().all(of_speed), "{line}: {reasons:?}");
+            return document;
+        }
+        assert_eq!(self.code, 0, "{line}: {}{}", self.stdout, self.stderr);
+        self.document()
     }
 
     /// The one line on standard output, checked against the schema.

@@ -1,7 +1,8 @@
-//! A real PostgreSQL for the tests, and the driver's binary run against it.
+//! Real servers for the tests, and the driver's binary run against it.
 #![allow(dead_code, unused_imports)] // each test file uses its own part of this module
 
 pub mod cluster;
 pub mod driver;
+pub mod mariadb;
 
 pub use cluster::Database;
