@@ -49,7 +49,9 @@ impl MySql {
     pub fn new(url: &str, password: Option<String>, schema: &str) -> Result<Self, Failure> {
         let parsed = address::parse(url)?;
         let address = address::describe(&parsed);
+        let database = parsed.db_name().filter(|name| !name.is_empty()).map(str::to_string);
         let options = OptsBuilder::from_opts(parsed)
+            .db_name(database)
             .pass(password.clone())
             .prefer_socket(false)
             // The workloads count the rows that an UPDATE finds, whether or not the new value is another one.
