@@ -3,10 +3,12 @@
 mod support;
 
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use support::cluster::{free_port, wait_until_closed, PASSWORD};
 use support::driver::{driver, finish, Outcome};
+use support::small_disk::SmallDisk;
 use support::Database;
 
 #[test]
@@ -176,6 +178,61 @@ fn two_loads_of_one_schema_do_not_disturb_each_other() {
     assert!(outcomes.iter().all(|outcome| outcome.code == 0), "{}{}", outcomes[0].stderr, outcomes[1].stderr);
     assert_eq!(outcomes[0].document()["data"], outcomes[1].document()["data"]);
     database.measured("tatp check");
+}
+
+#[test]
+fn a_scale_that_does_not_fit_on_the_disk_ends_with_code_5() {
+    let folder = tempfile::tempdir().unwrap();
+    // The server's account has to reach the folder below.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let place = folder.path().join("small");
+    let _disk = SmallDisk::mount(&place, 16);
+    let database = Database::in_folder(&place);
+    let outcome = database.driver("tatp load --subscribers 100000 --progress none");
+    outcome.failed(5, "DatabaseOutOfSpace", "No space left on device");
+    assert_eq!(outcome.stdout, "");
+    database.driver("tatp run").failed(4, "SchemaIncomplete", "half-loaded");
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_load_ends_it_with_code_3() {
+    let database = Database::on_own_server();
+    let mut child = database
+        .command("tpcc load --warehouses 4 --progress json")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let (mut seen, mut byte) = (String::new(), [0]);
+    while !seen.contains(r#""phase":"load""#) {
+        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{seen}");
+        seen.push(byte[0] as char);
+    }
+    database.kill_server();
+    stderr.read_to_string(&mut seen).unwrap();
+    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
+    assert_eq!(outcome.stdout, "");
+    // A loading connection that was open breaks; one that was about to be opened is refused.
+    let failure = outcome.failure();
+    let reason = failure["reason"].as_str().unwrap();
+    assert!(outcome.code == 3 && ["DatabaseLost", "DatabaseUnreachable"].contains(&reason), "{failure}");
+}
+
+#[test]
+fn a_server_that_is_no_database_ends_with_code_3_and_says_so() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let _ = std::io::Write::write_all(&mut { stream }, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    for scheme in ["postgres", "hyper"] {
+        let url = format!("{scheme}://bench@127.0.0.1:{port}/x");
+        let outcome = finish(driver(&["tpch", "check", "--url", &url, "--connect-timeout", "1s"]));
+        outcome.failed(3, "DatabaseUnreachable", "not of PostgreSQL's protocol");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::Common;
+use crate::engine::hyper::Hyper;
 use crate::engine::mysql::MySql;
 use crate::engine::postgres::Postgres;
 use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
@@ -61,11 +62,15 @@ pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
             let engine = Postgres::new(&common.url, common.password()?, &schema)?;
             task.perform(&Invocation::new(engine, task, schema)?).await
         }
+        Some("hyper") => {
+            let engine = Hyper::new(&common.url, common.password()?, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema)?).await
+        }
         Some("mysql") => {
             let engine = MySql::new(&common.url, common.password()?, &schema)?;
             task.perform(&Invocation::new(engine, task, schema)?).await
         }
-        _ => Err(Failure::arguments("--url must begin with postgres:// or mysql://")),
+        _ => Err(Failure::arguments("--url must begin with postgres://, mysql:// or hyper://")),
     }
 }
 

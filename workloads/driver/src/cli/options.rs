@@ -43,7 +43,8 @@ pub struct Reporting {
 /// Options of every command that talks to a database.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Database: postgres://user@host:5432/database or mysql://user@host:3306/database (no password in it)
+    /// Database: postgres://user@host:5432/database, mysql://user@host:3306/database or
+    /// hyper://user@host:7483/file (no password in it)
     #[arg(long)]
     pub url: String,
 

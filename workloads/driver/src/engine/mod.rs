@@ -6,9 +6,12 @@
 
 mod dialect;
 mod error;
+mod fingerprint;
+pub mod hyper;
 pub mod mysql;
 mod pgwire;
 pub mod postgres;
+mod settings;
 mod value;
 
 use std::collections::BTreeMap;

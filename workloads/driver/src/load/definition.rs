@@ -118,7 +118,17 @@ pub fn after_rows(keys: &[Key], dialect: Dialect) -> Vec<Stage> {
                 Stage { parallel: false, statements: unchecked },
             ]
         }
-        Dialect::Hyper => Vec::new(),
+        // It enforces no key and has no index; what is assumed helps its optimizer. In order, because a change
+        // of a table conflicts with another one at the same time.
+        Dialect::Hyper => {
+            let keys = keys.iter().filter(|key| !matches!(key.kind, Kind::Index { .. }));
+            let clause = |key: &Key| match key.kind {
+                Kind::Unique { .. } => format!("UNIQUE ({})", key.columns),
+                _ => key.clause(),
+            };
+            let add = |key: &Key| format!("ALTER TABLE {} ADD ASSUMED {}", key.table, clause(key));
+            vec![Stage { parallel: false, statements: keys.map(add).collect() }]
+        }
     };
     stages.into_iter().filter(|stage| !stage.statements.is_empty()).collect()
 }
@@ -193,6 +203,21 @@ mod tests {
         assert_eq!(stages[0].statements, ["ALTER TABLE a ADD INDEX a_y (y, z), ADD UNIQUE INDEX a_z (z)"]);
         assert_eq!(stages[1].statements.len(), 3);
         assert_eq!(stages[1].statements[1], "ALTER TABLE a ADD FOREIGN KEY (y) REFERENCES b (x)");
+    }
+
+    #[test]
+    fn hyper_is_told_of_keys_that_it_does_not_enforce_and_of_no_index() {
+        let stages = after_rows(&KEYS, Dialect::Hyper);
+        assert_eq!(stages.len(), 1);
+        assert_eq!(
+            stages[0].statements,
+            [
+                "ALTER TABLE a ADD ASSUMED PRIMARY KEY (x)",
+                "ALTER TABLE b ADD ASSUMED PRIMARY KEY (x)",
+                "ALTER TABLE a ADD ASSUMED UNIQUE (z)",
+                "ALTER TABLE a ADD ASSUMED FOREIGN KEY (y) REFERENCES b (x)",
+            ]
+        );
     }
 
     #[test]

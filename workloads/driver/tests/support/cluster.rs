@@ -48,6 +48,20 @@ impl Database {
         Database::on(Arc::new(Cluster::start()))
     }
 
+    /// A database in a tablespace of its own, on the file system of this folder.
+    pub fn in_folder(folder: &Path) -> Self {
+        let database = Database::on_own_server();
+        let place = folder.join("tablespace");
+        std::fs::create_dir(&place).unwrap();
+        if let Some((uid, gid)) = account("postgres") {
+            std::os::unix::fs::chown(&place, Some(uid), Some(gid)).unwrap();
+        }
+        let cluster = &database.cluster;
+        cluster.sql("postgres", &format!("CREATE TABLESPACE small LOCATION '{}'", place.display()));
+        cluster.sql("postgres", &format!("ALTER DATABASE {} SET TABLESPACE small", database.name));
+        database
+    }
+
     fn on(cluster: Arc<Cluster>) -> Self {
         let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         cluster.sql("postgres", &format!("CREATE DATABASE {name}"));

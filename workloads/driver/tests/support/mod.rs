@@ -3,6 +3,8 @@
 
 pub mod cluster;
 pub mod driver;
+pub mod hyper;
 pub mod mariadb;
+pub mod small_disk;
 
 pub use cluster::Database;

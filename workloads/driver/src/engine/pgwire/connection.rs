@@ -93,11 +93,12 @@ impl Connection {
         .await
     }
 
-    pub async fn prepare(&mut self, sql: &str) -> Result<Statement, EngineError> {
+    /// Prepares a statement. Types that are not given are for the server to find.
+    pub async fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Statement, EngineError> {
         self.settle().await?;
         self.prepared += 1;
         let name = format!("s{}", self.prepared);
-        frontend::parse(&name, sql, [], &mut self.output).map_err(of_driver)?;
+        frontend::parse(&name, sql, types.iter().map(Type::oid), &mut self.output).map_err(of_driver)?;
         frontend::describe(b'S', &name, &mut self.output).map_err(of_driver)?;
         self.round_trip().await?;
         let (mut parameters, mut columns) = (Some(Vec::new()), Some(Vec::new()));

@@ -2,7 +2,6 @@
 
 mod plan;
 mod session;
-mod settings;
 
 use super::pgwire::{self, Address};
 use super::{quote_identifier, Dialect, Engine, EngineError, Session};

@@ -1,7 +1,8 @@
 //! The shape of a query plan, apart from the values in it.
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+
+use crate::engine::fingerprint;
 
 /// Attributes of a plan node that make two plans different. Conditions are left out: they hold the
 /// substitution parameters.
@@ -22,13 +23,12 @@ const SHAPE: [&str; 14] = [
     "Command",
 ];
 
-/// sha256 of the plan that `EXPLAIN (FORMAT JSON)` printed, shortened to 16 hexadecimal digits.
+/// The fingerprint of the plan that `EXPLAIN (FORMAT JSON)` printed.
 pub fn fingerprint(explained: &str) -> Option<String> {
     let document: Value = serde_json::from_str(explained).ok()?;
     let mut shape = String::new();
     outline(document.get(0)?.get("Plan")?, &mut shape);
-    let digest = Sha256::digest(shape.as_bytes());
-    Some(digest[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(fingerprint::of_shape(&shape))
 }
 
 fn outline(node: &Value, shape: &mut String) {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{plan, settings};
+use super::plan;
 use crate::engine::pgwire::{Copy, Line, Row, Statement};
-use crate::engine::{quote_identifier, Answer, EngineError, Isolation, Server, Session, Value};
+use crate::engine::{quote_identifier, settings, Answer, EngineError, Isolation, Server, Session, Value};
 
 /// A session, and the password that must not be repeated.
 pub struct PostgresSession {
@@ -28,7 +28,7 @@ impl Session for PostgresSession {
     }
 
     async fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
-        self.line.lease()?.prepare(sql).await
+        self.line.lease()?.prepare(sql, &[]).await
     }
 
     async fn query(&self, statement: &Statement, values: &[Value<'_>]) -> Result<Vec<Row>, EngineError> {
@@ -73,12 +73,7 @@ impl Session for PostgresSession {
         Ok(Server {
             engine: "PostgreSQL",
             version: version.into_iter().flatten().next().unwrap_or_default(),
-            settings: all
-                .into_iter()
-                .filter_map(|row| <[String; 2]>::try_from(row).ok())
-                .filter(|[name, value]| settings::recordable(name, value, self.secret.as_deref()))
-                .map(|[name, value]| (name, value))
-                .collect(),
+            settings: settings::recorded(all, self.secret.as_deref()),
         })
     }
 

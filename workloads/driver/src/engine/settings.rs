@@ -1,10 +1,22 @@
 //! Which settings of a server may be written into a document.
 
+use std::collections::BTreeMap;
+
+/// The settings among rows of name and value that may be recorded. `secret` is the password of the
+/// driver's own connection.
+pub fn recorded(rows: Vec<Vec<String>>, secret: Option<&str>) -> BTreeMap<String, String> {
+    let pairs = rows.into_iter().filter_map(|mut row| {
+        row.truncate(2);
+        <[String; 2]>::try_from(row).ok()
+    });
+    pairs.filter(|[name, value]| recordable(name, value, secret)).map(|[name, value]| (name, value)).collect()
+}
+
 /// Settings whose value is, or may hold, a password or a command with one.
 const SECRET: [&str; 2] = ["primary_conninfo", "ssl_passphrase_command"];
 
-/// Whether a setting may be recorded. `secret` is the password of the driver's own connection.
-pub fn recordable(name: &str, value: &str, secret: Option<&str>) -> bool {
+/// Whether a setting may be recorded.
+fn recordable(name: &str, value: &str, secret: Option<&str>) -> bool {
     if SECRET.contains(&name) {
         return false;
     }

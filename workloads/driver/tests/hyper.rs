@@ -1,0 +1,152 @@
+//! The driver on a real Hyper.
+
+mod support;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use support::driver::{driver, finish, operation, Outcome};
+use support::hyper::Hyper;
+use support::small_disk::SmallDisk;
+
+#[test]
+fn tpch_loads_answers_and_runs_all_queries() {
+    let hyper = Hyper::start();
+    let loaded = hyper.driver("bench.hyper", "tpch load --scale-factor 0.01 --progress none");
+    assert_eq!(loaded.code, 0, "{}", loaded.stderr);
+    let loaded = loaded.document();
+    assert_eq!(loaded["server"]["engine"], "Hyper");
+    assert!(loaded["server"]["version"].as_str().unwrap().contains("Hyper"), "{}", loaded["server"]);
+    assert_eq!(loaded["data"]["rows"]["lineitem"], 60175);
+    // What is there already is left alone.
+    let again = hyper.driver("bench.hyper", "tpch load --scale-factor 0.01 --progress none");
+    assert_eq!(again.document()["data"], loaded["data"]);
+
+    let checked = hyper.driver("bench.hyper", "tpch check --answers --progress none");
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    let checks = checked.document()["checks"].as_array().unwrap().clone();
+    let answers: Vec<_> =
+        checks.iter().filter(|check| check["name"].as_str().unwrap().starts_with("2.3 Q")).collect();
+    assert_eq!(answers.len(), 22);
+
+    for line in ["--connection shared", "--connection per-query --parameters random --seed 7"] {
+        let line = format!("tpch run --runs 1 --warmup-runs 0 --progress none {line}");
+        let run = hyper.driver("bench.hyper", &line).document();
+        for number in 1..=22 {
+            let query = operation(&run, &format!("Q{number}"));
+            assert_eq!(query["counts"]["ok"], 1, "{query}");
+            assert_eq!(query["planFingerprint"].as_str().map(str::len), Some(16), "{query}");
+        }
+    }
+}
+
+#[test]
+fn the_fingerprint_of_a_plan_stays_the_same_with_other_values() {
+    let hyper = Hyper::start();
+    assert_eq!(hyper.driver("b", "tpch load --scale-factor 0.01 --progress none").code, 0);
+    let of = |seed: u32| {
+        let line = format!("tpch run --queries 6 --runs 1 --parameters random --seed {seed} --progress none");
+        operation(&hyper.driver("b", &line).document(), "Q6")["planFingerprint"].clone()
+    };
+    assert_eq!(of(1), of(2));
+}
+
+#[test]
+fn what_hyper_lacks_is_refused_by_name_before_anything_is_loaded() {
+    let hyper = Hyper::start();
+    for (line, lacking) in [
+        ("tpcc load --warehouses 1", "Hyper has no enforced keys"),
+        ("tpcc load --warehouses 1", "row locks (SELECT ... FOR UPDATE)"),
+        ("tpcc run", "which tpcc needs"),
+        ("tatp load --subscribers 10", "Hyper has no enforced keys"),
+        ("tatp check", "which tatp needs"),
+    ] {
+        hyper.driver("bench.hyper", line).failed(2, "Unsupported", lacking);
+    }
+    assert!(!hyper.file("bench.hyper").exists());
+}
+
+#[test]
+fn a_missing_database_user_or_schema_is_named() {
+    let hyper = Hyper::start();
+    let missing = hyper.driver("bench.hyper", "tpch run");
+    missing.failed(3, "DatabaseUnreachable", "there is no database \"bench.hyper\"");
+    assert!(!hyper.file("bench.hyper").exists(), "a run creates nothing");
+    hyper.driver("", "tpch run").failed(2, "InvalidArguments", "names no database");
+    let nowhere = hyper.driver("/nonexistent/b.hyper", "tpch load --scale-factor 0.01");
+    nowhere.failed(3, "DatabaseUnreachable", "directory does not exist");
+    let stranger = hyper.url("bench.hyper").replace("bench@", "stranger@");
+    let refused = finish(driver(&["tpch", "load", "--scale-factor", "0.01", "--url", &stranger]));
+    refused.failed(3, "AuthenticationFailed", "stranger");
+
+    assert_eq!(hyper.driver("bench.hyper", "tpch load --scale-factor 0.01 --schema one").code, 0);
+    let other = hyper.driver("bench.hyper", "tpch run --schema other");
+    other.failed(4, "SchemaMissing", "dbbench-driver tpch load");
+    let scale = hyper.driver("bench.hyper", "tpch run --schema one --scale-factor 0.02");
+    scale.failed(4, "SchemaMismatch", "0.01");
+}
+
+#[test]
+fn an_interrupted_load_is_done_again_from_the_start() {
+    let hyper = Hyper::start();
+    let mut child = hyper
+        .command("bench.hyper", "tpch load --scale-factor 0.1 --progress json")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    read_until(child.stderr.as_mut().unwrap(), r#""phase":"load""#);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    hyper.driver("bench.hyper", "tpch run").failed(4, "SchemaIncomplete", "load` again");
+
+    let redone = hyper.driver("bench.hyper", "tpch load --scale-factor 0.01 --progress none");
+    assert_eq!(redone.code, 0, "{}", redone.stderr);
+    assert_eq!(hyper.driver("bench.hyper", "tpch check --progress none").code, 0);
+}
+
+#[test]
+fn a_scale_that_does_not_fit_on_the_disk_ends_with_code_5() {
+    let hyper = Hyper::start();
+    let _disk = SmallDisk::mount(&hyper.file("small"), 12);
+    let outcome = hyper.driver("small/b.hyper", "tpch load --scale-factor 0.1 --progress none");
+    outcome.failed(5, "DatabaseOutOfSpace", "growing the database file failed");
+    assert_eq!(outcome.stdout, "");
+    hyper.driver("small/b.hyper", "tpch run").failed(4, "SchemaIncomplete", "half-loaded");
+}
+
+#[test]
+fn a_query_that_takes_too_long_is_ended_and_the_measurement_invalid() {
+    let hyper = Hyper::start();
+    assert_eq!(hyper.driver("b", "tpch load --scale-factor 0.1 --progress none").code, 0);
+    let outcome = hyper.driver("b", "tpch run --queries 21 --query-timeout 5ms --progress none");
+    outcome.failed(5, "MeasurementInvalid", "Q21: ended after the query timeout of 5ms");
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_run_ends_it_with_code_3() {
+    let hyper = Hyper::start();
+    assert_eq!(hyper.driver("b", "tpch load --scale-factor 0.01 --progress none").code, 0);
+    let mut child = hyper
+        .command("b", "tpch run --runs 10000 --warmup-runs 0 --progress json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let mut seen = read_until(&mut stderr, r#""phase":"measure""#);
+    hyper.kill();
+    stderr.read_to_string(&mut seen).unwrap();
+    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
+    assert_eq!(outcome.stdout, "");
+    outcome.failed(3, "DatabaseLost", "the connection broke");
+}
+
+fn read_until(from: &mut impl Read, mark: &str) -> String {
+    let (mut seen, mut byte) = (String::new(), [0]);
+    while !seen.contains(mark) {
+        assert_eq!(from.read(&mut byte).unwrap(), 1, "{seen}");
+        seen.push(byte[0] as char);
+    }
+    seen
+}
