@@ -18,6 +18,8 @@ pub struct MySqlSession {
     conn: Arc<Mutex<Conn>>,
     /// Whether transactions of this session read what is committed, unless they say otherwise.
     read_committed: Cell<bool>,
+    /// Whether the server is MariaDB, once that has been asked.
+    mariadb: Cell<Option<bool>>,
     secret: Option<String>,
 }
 
@@ -42,7 +44,12 @@ impl MySqlStatement {
 
 impl MySqlSession {
     pub(super) fn new(conn: Conn, secret: Option<String>) -> Self {
-        MySqlSession { conn: Arc::new(Mutex::new(conn)), read_committed: Cell::new(false), secret }
+        MySqlSession {
+            conn: Arc::new(Mutex::new(conn)),
+            read_committed: Cell::new(false),
+            mariadb: Cell::new(None),
+            secret,
+        }
     }
 
     async fn rows(&self, sql: &str) -> Result<Vec<Row>, EngineError> {
@@ -67,8 +74,15 @@ impl MySqlSession {
         Ok(self.text_rows(sql).await?.into_iter().flatten().next().flatten())
     }
 
+    /// Asked once: the question itself could run into a limit that is about to be lifted.
     async fn is_mariadb(&self) -> Result<bool, EngineError> {
-        Ok(self.first_text("SELECT version()").await?.is_some_and(|version| version.contains("MariaDB")))
+        if let Some(known) = self.mariadb.get() {
+            return Ok(known);
+        }
+        let version = self.first_text("SELECT version()").await?.unwrap_or_default();
+        let found = version.contains("MariaDB");
+        self.mariadb.set(Some(found));
+        Ok(found)
     }
 }
 
