@@ -331,7 +331,7 @@ def test_before_the_start_everything_can_be_changed(server: Kubectl) -> None:
     server("patch", "dbb", "changing", "--type=merge", "-p", '{"spec": {"trials": {"min": 2}}}')
     found = server.get("dbb", "changing")
     assert found is not None
-    assert found["spec"]["trials"] == {"min": 2}
+    assert found["spec"]["trials"]["min"] == 2
 
 
 def test_a_new_object_has_the_defaults_and_does_not_read_as_current(server: Kubectl) -> None:

@@ -69,6 +69,13 @@ def test_crashing_container_names_its_exit_code_and_its_log():
     assert "spec.database.config" in problem.message
 
 
+def test_container_seen_between_two_starts_has_the_same_usual_causes():
+    problem = found([pod({"terminated": {"exitCode": 1, "reason": "Error"}}, phase="Running")])
+    assert problem.reason == "ContainerFailed"
+    assert "exit code 1" in problem.message
+    assert "spec.database.config" in problem.message
+
+
 def test_pod_that_fits_nowhere():
     condition = {"type": "PodScheduled", "status": "False", "message": "Insufficient cpu"}
     problem = found([pod(conditions=[condition])])

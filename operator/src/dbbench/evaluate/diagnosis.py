@@ -13,6 +13,9 @@ from dbbench.evaluate.state import Manifest, State
 # These do not heal by waiting.
 _HOPELESS = {"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"}
 _CREATE = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+_USUAL_CAUSES = (
+    "a wrong value in spec.database.config or too little spec.resources.memory are the usual causes"
+)
 _IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 
 
@@ -84,9 +87,7 @@ def _waiting_problems(pods: Iterable[Manifest], namespace: str) -> Iterator[tupl
                         "ContainerCrashing",
                         f"container {container['name']} in pod {name} ends again and again"
                         f"{_exit_of(container)}. See `kubectl logs -n {namespace} {name} "
-                        f"-c {container['name']} --previous`; a wrong value in "
-                        "spec.database.config or too little spec.resources.memory are the usual "
-                        "causes.",
+                        f"-c {container['name']} --previous`; {_USUAL_CAUSES}.",
                     ),
                     reason,
                 )
@@ -125,7 +126,7 @@ def _ended(pods: Iterable[Manifest], namespace: str) -> Iterator[Problem]:
                     "ContainerFailed",
                     f"container {container['name']} in pod {name} ended with exit code "
                     f"{ended['exitCode']} ({ended.get('reason', 'Error')}). See `kubectl logs "
-                    f"-n {namespace} {name} -c {container['name']}`.",
+                    f"-n {namespace} {name} -c {container['name']}`; {_USUAL_CAUSES}.",
                 )
 
 
