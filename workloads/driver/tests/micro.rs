@@ -65,10 +65,13 @@ fn every_probe_gives_positive_costs_or_a_reason() {
         };
         let mean = cost["meanSeconds"].as_f64().unwrap();
         let (low, high) = (cost["intervalSeconds"]["low"].as_f64(), cost["intervalSeconds"]["high"].as_f64());
-        assert!(mean > 0.0 && low.unwrap() <= mean && mean <= high.unwrap(), "{name}: {cost}");
+        let (low, high) = (low.unwrap(), high.unwrap());
+        // A difference of two costs can be lost in the noise of a busy machine, and then its interval says so.
+        let in_noise = name.starts_with("TLB_MISS") && low <= 0.0;
+        assert!((mean > 0.0 || in_noise) && low <= mean && mean <= high, "{name}: {cost}");
         let quantile = |which: &str| cost["nanoseconds"][which].as_f64().unwrap();
         let ordered = ["minimum", "lowerQuartile", "median", "upperQuartile"].map(quantile);
-        assert!(ordered.is_sorted() && ordered[2] > 0.0, "{name}: {cost}");
+        assert!(ordered.is_sorted() && (ordered[2] > 0.0 || in_noise), "{name}: {cost}");
         assert!(
             cost["batches"].as_u64() >= Some(5) && cost["operations"].as_u64() >= cost["batches"].as_u64()
         );

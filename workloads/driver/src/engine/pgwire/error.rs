@@ -54,7 +54,8 @@ fn kind_of(code: &str) -> ErrorKind {
         "40001" | "40P01" => ErrorKind::Conflict,
         "23505" => ErrorKind::Duplicate,
         "23503" => ErrorKind::ForeignKey,
-        "57014" => ErrorKind::Timeout,
+        // 53S01 is Hyper's.
+        "57014" | "53S01" => ErrorKind::Timeout,
         "28000" | "28P01" => ErrorKind::Authentication,
         "3D000" => ErrorKind::Rejected,
         "42501" => ErrorKind::Permission,

@@ -7,7 +7,10 @@ use serde_json::json;
 
 use super::execution::{execute, Outcome};
 use super::refresh::State;
-use super::{name_of, object, ordering, parameters, prepare, queries, Connection, Order, Passes, RunCommand};
+use super::{
+    configure, lift_limit, name_of, object, ordering, parameters, prepare, queries, Connection, Order,
+    Passes, RunCommand,
+};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
@@ -38,7 +41,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     let scale: super::ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
     let pairs = State::of(&meta).require(Some(command.refresh_pairs.unwrap_or(0)))?;
     let plan = Plan::new(&command.passes);
-    prepare(&session, command).await?;
+    configure(&session, command).await?;
     let mut document = invocation.document(
         "run",
         object(json!({
@@ -92,7 +95,6 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         document.blocks_read = Some(after.saturating_sub(before));
     }
 
-    session.limit_statements(None).await?;
     for query in &mut queries {
         query.fingerprint = session.plan_fingerprint(&query.text).await?;
     }
@@ -150,6 +152,7 @@ impl<E: Engine> Lap<'_, E> {
     ) -> Result<(), Failure> {
         let total = queries.len() as u64 * u64::from(count);
         self.invocation.progress.begin(phase, total, "queries");
+        self.shared.limit_statements(Some(self.command.query_timeout)).await?;
         for pass in 0..count {
             for query in queries.iter_mut() {
                 // A query that failed once has no valid measurement any more; its limit is not waited for again.
@@ -159,7 +162,7 @@ impl<E: Engine> Lap<'_, E> {
                 self.invocation.progress.advance(1);
             }
         }
-        Ok(())
+        lift_limit(self.shared).await
     }
 
     async fn execute(&self, query: &mut Query, measured: bool, pass: u16) -> Result<(), Failure> {

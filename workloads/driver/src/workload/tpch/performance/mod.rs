@@ -10,7 +10,7 @@ use serde_json::json;
 
 use self::stream::{Texts, Timed};
 use super::refresh::{self, Executed, State, UpdateSet};
-use super::{object, prepare, RunCommand, ScaleFactor, Test};
+use super::{configure, lift_limit, object, prepare, RunCommand, ScaleFactor, Test};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             ),
         ));
     }
-    prepare(&session, command).await?;
+    configure(&session, command).await?;
     let mut document = invocation.document(
         "run",
         object(json!({
@@ -114,7 +114,9 @@ impl<E: Engine> Tests<'_, E> {
         let texts = Texts::new(0, self.invocation.seed, &self.scale);
         let first = refresh::insert(&refresh, &set, &mut self.state).await?;
         self.invocation.progress.advance(1);
+        session.limit_statements(Some(self.command.query_timeout)).await?;
         let timed = texts.run(session, self.command.query_timeout, &self.invocation.progress).await?;
+        lift_limit(session).await?;
         let second = refresh::delete(&refresh, &set, &mut self.state).await?;
         refresh.close().await;
         self.document.phases.push(timer.end());
