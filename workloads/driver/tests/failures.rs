@@ -2,12 +2,11 @@
 
 mod support;
 
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use support::cluster::{free_port, wait_until_closed, PASSWORD};
-use support::driver::{driver, finish, Outcome};
+use support::driver::{disturbed, driver, finish, read_until_phase, Outcome};
 use support::small_disk::SmallDisk;
 use support::Database;
 
@@ -151,13 +150,7 @@ fn an_interrupted_load_is_finished_by_the_next_one() {
         .spawn()
         .unwrap();
     // The first progress of the load itself is there before its last chunk.
-    let mut seen = String::new();
-    let mut stderr = child.stderr.take().unwrap();
-    let mut byte = [0];
-    while !seen.contains(r#""phase":"load""#) {
-        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{seen}");
-        seen.push(byte[0] as char);
-    }
+    read_until_phase(child.stderr.as_mut().unwrap(), "load");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(database.sql("SELECT complete FROM tpcc.dbbench_meta"), "f");
@@ -197,22 +190,8 @@ fn a_scale_that_does_not_fit_on_the_disk_ends_with_code_5() {
 #[test]
 fn a_server_that_dies_in_the_middle_of_a_load_ends_it_with_code_3() {
     let database = Database::on_own_server();
-    let mut child = database
-        .command("tpcc load --warehouses 4 --progress json")
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = child.stderr.take().unwrap();
-    let (mut seen, mut byte) = (String::new(), [0]);
-    while !seen.contains(r#""phase":"load""#) {
-        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{seen}");
-        seen.push(byte[0] as char);
-    }
-    database.kill_server();
-    stderr.read_to_string(&mut seen).unwrap();
-    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
-    assert_eq!(outcome.stdout, "");
+    let command = database.command("tpcc load --warehouses 4 --progress json");
+    let outcome = disturbed(command, "load", || database.kill_server());
     // A loading connection that was open breaks; one that was about to be opened is refused.
     let failure = outcome.failure();
     let reason = failure["reason"].as_str().unwrap();
@@ -239,23 +218,8 @@ fn a_server_that_is_no_database_ends_with_code_3_and_says_so() {
 fn a_server_that_dies_in_the_middle_of_a_run_ends_it_with_code_3() {
     let database = Database::on_own_server();
     database.measured("tatp load --subscribers 1000 --progress none");
-    let mut child = database
-        .command("tatp run --clients 2 --warmup 0s --duration 300s --progress json")
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = child.stderr.take().unwrap();
-    let (mut seen, mut byte) = (String::new(), [0]);
-    while !seen.contains(r#""phase":"measure""#) {
-        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{seen}");
-        seen.push(byte[0] as char);
-    }
-    database.kill_server();
-    stderr.read_to_string(&mut seen).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let outcome = Outcome { stderr: seen, ..Outcome::of(output) };
-    assert_eq!(outcome.stdout, "");
+    let command = database.command("tatp run --clients 2 --warmup 0s --duration 300s --progress json");
+    let outcome = disturbed(command, "measure", || database.kill_server());
     outcome.failed(3, "DatabaseLost", "");
 }
 

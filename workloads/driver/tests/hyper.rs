@@ -2,10 +2,9 @@
 
 mod support;
 
-use std::io::Read;
 use std::process::Stdio;
 
-use support::driver::{driver, finish, operation, Outcome};
+use support::driver::{disturbed, driver, finish, operation, read_until_phase};
 use support::hyper::Hyper;
 use support::small_disk::SmallDisk;
 
@@ -95,7 +94,7 @@ fn an_interrupted_load_is_done_again_from_the_start() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    read_until(child.stderr.as_mut().unwrap(), r#""phase":"load""#);
+    read_until_phase(child.stderr.as_mut().unwrap(), "load");
     child.kill().unwrap();
     child.wait().unwrap();
     hyper.driver("bench.hyper", "tpch run").failed(4, "SchemaIncomplete", "load` again");
@@ -127,26 +126,7 @@ fn a_query_that_takes_too_long_is_ended_and_the_measurement_invalid() {
 fn a_server_that_dies_in_the_middle_of_a_run_ends_it_with_code_3() {
     let hyper = Hyper::start();
     assert_eq!(hyper.driver("b", "tpch load --scale-factor 0.01 --progress none").code, 0);
-    let mut child = hyper
-        .command("b", "tpch run --runs 10000 --warmup-runs 0 --progress json")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = child.stderr.take().unwrap();
-    let mut seen = read_until(&mut stderr, r#""phase":"measure""#);
-    hyper.kill();
-    stderr.read_to_string(&mut seen).unwrap();
-    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
-    assert_eq!(outcome.stdout, "");
+    let command = hyper.command("b", "tpch run --runs 10000 --warmup-runs 0 --progress json");
+    let outcome = disturbed(command, "measure", || hyper.kill());
     outcome.failed(3, "DatabaseLost", "the connection broke");
-}
-
-fn read_until(from: &mut impl Read, mark: &str) -> String {
-    let (mut seen, mut byte) = (String::new(), [0]);
-    while !seen.contains(mark) {
-        assert_eq!(from.read(&mut byte).unwrap(), 1, "{seen}");
-        seen.push(byte[0] as char);
-    }
-    seen
 }

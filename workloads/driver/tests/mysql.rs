@@ -2,11 +2,10 @@
 
 mod support;
 
-use std::io::Read;
 use std::process::Stdio;
 
 use support::cluster::PASSWORD;
-use support::driver::{driver, finish, operation, Outcome};
+use support::driver::{disturbed, driver, finish, operation, read_until_phase, Outcome};
 use support::mariadb::MariaDb;
 
 /// Rows of each query's answer at scale factor 0.01 with the validation parameters.
@@ -181,7 +180,7 @@ fn an_interrupted_load_is_done_again_from_the_start() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    read_until(&mut child.stderr.take().unwrap(), r#""phase":"load""#);
+    read_until_phase(&mut child.stderr.take().unwrap(), "load");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(database.sql(&format!("SELECT complete FROM {}.dbbench_meta", database.schema)), "0");
@@ -206,26 +205,7 @@ fn two_loads_of_one_schema_do_not_disturb_each_other() {
 fn a_server_that_dies_in_the_middle_of_a_run_ends_it_with_code_3() {
     let database = MariaDb::on_own_server(&[]);
     database.measured("tatp load --subscribers 1000 --progress none");
-    let mut child = database
-        .command("tatp run --clients 2 --warmup 0s --duration 300s --progress json")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = child.stderr.take().unwrap();
-    let mut seen = read_until(&mut stderr, r#""phase":"measure""#);
-    database.kill_server();
-    stderr.read_to_string(&mut seen).unwrap();
-    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
-    assert_eq!(outcome.stdout, "");
+    let command = database.command("tatp run --clients 2 --warmup 0s --duration 300s --progress json");
+    let outcome = disturbed(command, "measure", || database.kill_server());
     outcome.failed(3, "DatabaseLost", "the connection broke");
-}
-
-fn read_until(from: &mut impl Read, text: &str) -> String {
-    let (mut seen, mut byte) = (String::new(), [0]);
-    while !seen.contains(text) {
-        assert_eq!(from.read(&mut byte).unwrap(), 1, "{seen}");
-        seen.push(byte[0] as char);
-    }
-    seen
 }

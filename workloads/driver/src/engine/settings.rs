@@ -25,8 +25,12 @@ fn recordable(name: &str, value: &str, secret: Option<&str>) -> bool {
     if lower.contains('.') && ["password", "secret", "token", "key"].iter().any(|word| lower.contains(word)) {
         return false;
     }
-    // A value that merely equals a short, common password such as "on" is no leak of it.
-    !secret.is_some_and(|secret| secret.len() >= 6 && value.contains(secret))
+    !holds(value, secret)
+}
+
+/// Whether a value holds the password. One that merely equals a short, common password such as "on" is no leak of it.
+pub fn holds(value: &str, secret: Option<&str>) -> bool {
+    secret.is_some_and(|secret| secret.len() >= 6 && value.contains(secret))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Runs of the driver's binary.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -46,6 +47,28 @@ impl Database {
     pub fn measured(&self, line: &str) -> Value {
         self.driver(line).measured(line)
     }
+}
+
+/// Reads progress in JSON until it names the phase; returns what was read.
+pub fn read_until_phase(progress: &mut impl Read, phase: &str) -> String {
+    let (mark, mut seen, mut byte) = (format!(r#""phase":"{phase}""#), String::new(), [0]);
+    while !seen.contains(&mark) {
+        assert_eq!(progress.read(&mut byte).unwrap(), 1, "{seen}");
+        seen.push(byte[0] as char);
+    }
+    seen
+}
+
+/// Starts the command, does something once its progress names the phase, and waits for the end. There must be no result.
+pub fn disturbed(mut command: Command, phase: &str, disturb: impl FnOnce()) -> Outcome {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the driver starts");
+    let mut stderr = child.stderr.take().expect("piped");
+    let mut seen = read_until_phase(&mut stderr, phase);
+    disturb();
+    stderr.read_to_string(&mut seen).unwrap();
+    let outcome = Outcome { stderr: seen, ..Outcome::of(child.wait_with_output().unwrap()) };
+    assert_eq!(outcome.stdout, "");
+    outcome
 }
 
 impl Outcome {

@@ -1,7 +1,8 @@
 //! The shape of a query plan, apart from the values in it.
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+
+use crate::engine::fingerprint;
 
 /// Attributes that make two plans different. Conditions are left out, because they hold the substitution
 /// parameters; costs and row estimates, because they follow samples.
@@ -33,8 +34,7 @@ pub fn fingerprint(explained: &str) -> Option<String> {
     document.as_object()?;
     let mut shape = String::new();
     outline(&document, &mut shape);
-    let digest = Sha256::digest(shape.as_bytes());
-    Some(digest[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(fingerprint::of_shape(&shape))
 }
 
 /// Both servers nest objects and arrays of objects; names of the levels (`nested_loop`, `filesort`, ...) count.

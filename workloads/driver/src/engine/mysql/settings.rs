@@ -1,5 +1,7 @@
 //! Which settings of a server may be written into a document.
 
+use crate::engine::settings::holds;
+
 /// Settings whose value is, or may hold, a password.
 const SECRET: [&str; 3] = ["report_password", "wsrep_sst_auth", "wsrep_provider_options"];
 
@@ -10,8 +12,7 @@ pub fn recordable(name: &str, value: &str, secret: Option<&str>) -> bool {
     if SECRET.contains(&lower.as_str()) || ["secret", "token"].iter().any(|word| lower.contains(word)) {
         return false;
     }
-    // A value that merely equals a short, common password such as "ON" is no leak of it.
-    !secret.is_some_and(|secret| secret.len() >= 6 && value.contains(secret))
+    !holds(value, secret)
 }
 
 #[cfg(test)]
