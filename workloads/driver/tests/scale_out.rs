@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
-use support::cluster::{free_port, PASSWORD};
+use support::cluster::{free_port, wait_until, PASSWORD};
 use support::driver::{driver, finish, metric, operation, Outcome};
 use support::Database;
 
@@ -48,12 +48,10 @@ fn processes_begin_together_and_the_leader_reports_for_all() {
         .unwrap();
     let leader = start(&database, &format!("{both} --process-index 0"));
     // Whoever else connects does no harm.
-    while TcpStream::connect(("127.0.0.1", port))
-        .and_then(|mut s| s.write_all(b"GET / HTTP/1.1\r\n\r\n"))
-        .is_err()
-    {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the leader listens", || {
+        let stranger = TcpStream::connect(("127.0.0.1", port));
+        stranger.and_then(|mut stream| stream.write_all(b"GET / HTTP/1.1\r\n\r\n")).is_ok()
+    });
     let (follower, leader) = (document(&end(follower)), document(&end(leader)));
 
     assert_eq!(follower.get("processes"), None);

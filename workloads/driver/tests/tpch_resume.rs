@@ -3,8 +3,8 @@
 mod support;
 
 use std::process::Stdio;
-use std::time::Duration;
 
+use support::cluster::wait_until;
 use support::driver::metric;
 use support::Database;
 
@@ -41,10 +41,10 @@ fn killed_load(hold: &str, stopped_at: &str) -> Database {
     database.sql(&format!("{HOLD} {hold}"));
     let mut load = database.command(LOAD).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let there = "SELECT to_regclass('tpch.dbbench_chunks') IS NOT NULL";
-    while database.sql(there) != "t" || database.sql(stopped_at) != "t" {
-        std::thread::sleep(Duration::from_millis(20));
+    wait_until("the load waits", || {
         assert!(load.try_wait().unwrap().is_none(), "the load has ended before it was killed");
-    }
+        database.sql(there) == "t" && database.sql(stopped_at) == "t"
+    });
     load.kill().unwrap();
     load.wait().unwrap();
     assert_eq!(database.sql("SELECT complete FROM tpch.dbbench_meta"), "f");

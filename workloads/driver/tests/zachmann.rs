@@ -2,6 +2,7 @@
 
 mod support;
 
+use support::cluster::wait_until;
 use support::driver::{driver, finish, metric, operation, Outcome};
 
 fn zachmann(line: &str) -> Outcome {
@@ -93,17 +94,21 @@ fn a_work_process_that_is_killed_ends_the_run_at_once() {
 
 /// Waits for a child of the driver that has filled its table and uses the CPU.
 fn child_that_reads(parent: u32) -> u32 {
-    loop {
+    let mut found = None;
+    wait_until("a work process has filled its table", || {
         let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))
             .expect("the driver runs");
-        for child in children.split_whitespace() {
-            let Ok(status) = std::fs::read_to_string(format!("/proc/{child}/status")) else { continue };
-            let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-            let kilobytes = resident.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-            if kilobytes.is_some_and(|kilobytes| kilobytes > 4000) {
-                return child.parse().expect("a process id");
-            }
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+        found = children
+            .split_whitespace()
+            .find(|child| resident_kilobytes(child) > Some(4000))
+            .map(String::from);
+        found.is_some()
+    });
+    found.expect("found").parse().expect("a process id")
+}
+
+fn resident_kilobytes(process: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    resident.split_whitespace().next()?.parse().ok()
 }

@@ -121,7 +121,7 @@ fn switches(settings: &Settings) -> io::Result<(crate::Cost, Evidence)> {
 /// A child process that sends back every byte.
 struct Echo {
     child: libc::pid_t,
-    to: Option<OwnedFd>,
+    to: OwnedFd,
     from: OwnedFd,
 }
 
@@ -145,22 +145,24 @@ impl Echo {
                     libc::_exit(0)
                 }
             }
-            _ => Ok(Echo { child, to: Some(to.1), from: from.0 }),
+            _ => Ok(Echo { child, to: to.1, from: from.0 }),
         }
     }
 
     fn round_trip(&self) -> io::Result<()> {
-        send(self.to.as_ref().expect("open until the drop"))?;
+        send(&self.to)?;
         receive(&self.from)
     }
 }
 
 impl Drop for Echo {
     fn drop(&mut self) {
-        // The child reads the end of the pipe, and ends.
-        self.to = None;
+        // The end of the pipe would not reach it while another child, forked meanwhile, holds a copy of it.
         // SAFETY: the child is this process's own and is waited for once.
-        unsafe { libc::waitpid(self.child, std::ptr::null_mut(), 0) };
+        unsafe {
+            libc::kill(self.child, libc::SIGKILL);
+            libc::waitpid(self.child, std::ptr::null_mut(), 0);
+        }
     }
 }
 

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 pub const PASSWORD: &str = "correct-horse-42";
 const USER: &str = "bench";
 
+/// Ports of the tests' servers.
+const FIRST_PORT: u16 = 20_000;
+const PORTS: u16 = 12_000;
+
 /// A database of its own on the shared server.
 pub struct Database {
     cluster: Arc<Cluster>,
@@ -248,15 +252,30 @@ fn as_server_account(program: &Path) -> Command {
     command
 }
 
-/// A port of the loopback device on which nobody listens.
+/// A port of the loopback device on which nobody listens, out of the range that the kernel gives to connections:
+/// none of them takes it before the server does.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..PORTS {
+        let number = std::process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST_PORT + (number % u32::from(PORTS)) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no free port from {FIRST_PORT} on");
 }
 
 /// Waits until the server of a port has gone.
 pub fn wait_until_closed(port: u16) {
-    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
-        std::thread::sleep(Duration::from_millis(50));
+    wait_until("the server has gone", || TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+/// Waits for what must come in a minute or two.
+pub fn wait_until(what: &str, mut there: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !there() {
+        assert!(began.elapsed() < Duration::from_secs(120), "after two minutes not yet: {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
