@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -209,6 +210,17 @@ def test_dbbench_report_prints_the_table(measured: Benchmark) -> None:
     )
     for workload in METRIC:
         assert workload in output
+
+
+def test_the_exported_trials_give_the_published_results(
+    measured: Benchmark, tmp_path: Path
+) -> None:
+    archive = str(tmp_path / "measured.tar.gz")
+    command = [DBBENCH, "export", "measured", "-n", measured.kubectl.namespace, "-o", archive]
+    run(command, env=measured.kubectl.environment)
+    offline = {"KUBECONFIG": str(tmp_path / "none")}
+    computed = run([DBBENCH, "report", archive, "-o", "json"], env=offline)
+    assert computed == measured.results()["summary.json"]
 
 
 def test_kubectl_get_shows_it_at_a_glance(measured: Benchmark) -> None:

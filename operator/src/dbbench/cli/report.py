@@ -1,4 +1,4 @@
-"""`dbbench report`: the results of a benchmark, as the operator wrote them."""
+"""`dbbench report`: the results of a benchmark, published or computed again from an archive."""
 
 import asyncio
 import json
@@ -9,10 +9,18 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.table import Table
 
-from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.console import console
-from dbbench.cli.failure import BenchmarkFailed
+from dbbench.cli.exported import is_archive, load, published_results, recomputed
 from dbbench.cli.session import Where, cluster_options, connect
+from dbbench.results.documents import (
+    REPORT,
+    SUMMARY_CSV,
+    SUMMARY_JSON,
+    to_csv,
+    to_json,
+    to_markdown,
+)
+from dbbench.results.summary import Document
 
 
 class Output(StrEnum):
@@ -21,7 +29,8 @@ class Output(StrEnum):
     JSON = "json"
 
 
-_KEYS = {Output.MD: "report.md", Output.CSV: "summary.csv", Output.JSON: "summary.json"}
+_KEYS = {Output.MD: REPORT, Output.CSV: SUMMARY_CSV, Output.JSON: SUMMARY_JSON}
+_RENDER = {Output.MD: to_markdown, Output.CSV: to_csv, Output.JSON: to_json}
 
 
 class _FoldingTable(TableElement):
@@ -40,7 +49,7 @@ class _Report(Markdown):
 
 
 @click.command()
-@click.argument("name")
+@click.argument("source", metavar="NAME|ARCHIVE")
 @cluster_options
 @click.option(
     "-o",
@@ -51,45 +60,41 @@ class _Report(Markdown):
     help="Format of the report.",
 )
 def report(
-    name: str,
+    source: str,
     namespace: str | None,
     context: str | None,
     kubeconfig: str | None,
     output: str,
 ) -> None:
-    """Print the results of benchmark NAME."""
-    where = Where(namespace, kubeconfig, context)
-    text = asyncio.run(_read(where, name, _KEYS[Output(output)]))
+    """Print the results of benchmark NAME, or of a file that `dbbench export` wrote.
+
+    ARCHIVE is a path with a slash, a name that ends in .tar.gz or .tgz, or - for standard input.
+    Its figures are computed again from the raw trials, without a cluster, and compared with what
+    was published.
+    """
+    wanted = Output(output)
+    if is_archive(source):
+        text = _render(recomputed(load(source)), wanted)
+    else:
+        text = asyncio.run(_published(Where(namespace, kubeconfig, context), source, wanted))
     out = console()
-    if output == Output.MD and out.is_terminal:
+    if wanted is Output.MD and out.is_terminal:
         out.print(_Report(text))
-    elif output == Output.JSON and out.is_terminal:
+    elif wanted is Output.JSON and out.is_terminal:
         out.print_json(json.dumps(json.loads(text)), indent=2)
     else:
         click.echo(text, nl=not text.endswith("\n"))
 
 
-async def _read(where: Where, name: str, key: str) -> str:
+async def _published(where: Where, name: str, wanted: Output) -> str:
+    """As the operator wrote it."""
+    key = _KEYS[wanted]
     async with connect(where) as session:
         benchmark = await session.benchmark(name)
-        reference = benchmark.status.results_ref
-        if reference is None:
-            raise BenchmarkFailed(_no_results(benchmark))
-        data = await session.config_map(reference.config_map)
-        if data is None or key not in data:
-            raise BenchmarkFailed(
-                f"ConfigMap {reference.config_map} with the results of {name} is gone, or has no "
-                f"{key}; somebody deleted it"
-            )
-        return data[key]
+        data = await published_results(session, benchmark, key)
+    return data[key]
 
 
-def _no_results(benchmark: DBBenchmark) -> str:
-    name = benchmark.metadata.name
-    progress = benchmark.status.progress
-    if progress is None:
-        return f"benchmark {name} has not begun; follow it with: dbbench watch {name}"
-    return (
-        f"benchmark {name} has no results yet: {progress.trials_done} of "
-        f"{progress.trials_planned} trials are done; follow it with: dbbench watch {name}"
-    )
+def _render(document: Document, wanted: Output) -> str:
+    """All of it: a file has no limit of a ConfigMap's size."""
+    return _RENDER[wanted](document)

@@ -16,8 +16,11 @@ from pydantic import ValidationError
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
 from dbbench.kube.access import load_access
-from dbbench.kube.cluster import Cluster
+from dbbench.kube.cluster import Cluster, Manifest
+from dbbench.kube.gather import is_owned
 from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
+from dbbench.results.storage import StoredRecords, read
+from dbbench.targets.names import LABEL_BENCHMARK, label_value
 
 
 @dataclass(frozen=True)
@@ -52,17 +55,26 @@ class Session:
         self.namespace = namespace
         self._server = server
 
-    async def benchmark(self, name: str) -> DBBenchmark:
-        """The benchmark; a failure names those that exist when it does not."""
+    async def body(self, name: str) -> Manifest:
+        """The benchmark as the server has it; a failure names those that exist when it is not."""
         with _Explained(self._server, "get dbbenchmarks.dbbench.io", self.namespace):
             body = await self._cluster.get(DBBENCHMARK, self.namespace, name)
             if body is None:
                 raise await self._no_benchmark(name)
+        return body
+
+    async def benchmark(self, name: str) -> DBBenchmark:
+        """The same, checked."""
+        return self.parsed(await self.body(name))
+
+    def parsed(self, body: Manifest) -> DBBenchmark:
+        """The benchmark of a body; a failure says what this version does not know in it."""
         try:
             return DBBenchmark.parse(body)
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
+            name = body["metadata"]["name"]
             raise CommandFailed(
                 f"benchmark {name} is of another version of dbbench: {field}: {first['msg']}"
             ) from error
@@ -72,6 +84,13 @@ class Session:
         with _Explained(self._server, "get configmaps", self.namespace):
             body = await self._cluster.get(CONFIG_MAP, self.namespace, name)
         return None if body is None else dict(body.get("data") or {})
+
+    async def records(self, benchmark: DBBenchmark) -> StoredRecords:
+        """The raw records of the ConfigMaps that belong to the benchmark."""
+        selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
+        with _Explained(self._server, "list configmaps", self.namespace):
+            found = await self._cluster.list(CONFIG_MAP, self.namespace, labels=selector)
+        return read(item.get("binaryData") or {} for item in found if is_owned(item, benchmark))
 
     async def _no_benchmark(self, name: str) -> CommandFailed:
         # A missing resource type answers 404 as well, but to a list of its objects too.

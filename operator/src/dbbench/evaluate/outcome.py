@@ -12,6 +12,7 @@ from dbbench.results.analysis import Analysis, analyse
 from dbbench.results.documents import results_data, summary
 from dbbench.results.gates import GateOutcome, gates, worst_slowdown
 from dbbench.results.storage import CONTENT_LABEL, CONTENT_RESULTS, results_config_map
+from dbbench.results.summary import Document
 from dbbench.targets.names import Component, labels, metadata
 
 
@@ -47,16 +48,21 @@ def assess(state: State, stand: Schedule, *, latencies: bool = False) -> Assessm
     )
 
 
-def results_manifest(state: State, assessment: Assessment) -> Manifest:
-    """The ConfigMap with summary.json, summary.csv and report.md."""
-    benchmark = state.benchmark
-    document = summary(
-        benchmark,
+def results_document(state: State, assessment: Assessment) -> Document:
+    """All results as the one document that everything published is made of."""
+    return summary(
+        state.benchmark,
         assessment.analysis,
         state.trials,
         assessment.environment,
         fairness=assessment.fairness.message,
     )
+
+
+def results_manifest(state: State, assessment: Assessment) -> Manifest:
+    """The ConfigMap with summary.json, summary.csv and report.md."""
+    benchmark = state.benchmark
+    document = results_document(state, assessment)
     name = results_config_map(benchmark.metadata.name)
     found = labels(benchmark, Component.RESULTS) | {CONTENT_LABEL: CONTENT_RESULTS}
     return {

@@ -43,7 +43,7 @@ async def gather(
         Ref(item["kind"], item["metadata"]["name"]): item
         for items in owned
         for item in items
-        if _is_owned(item, benchmark)
+        if is_owned(item, benchmark)
     }
     records = read(
         item.get("binaryData") or {}
@@ -120,7 +120,7 @@ async def _job_log(cluster: Cluster, state: State, job: str) -> str | None:
     return None
 
 
-def _is_owned(item: Manifest, benchmark: DBBenchmark) -> bool:
+def is_owned(item: Manifest, benchmark: DBBenchmark) -> bool:
     """Labels can be set by anyone, and outlive an object of the same name; owners cannot."""
     owners = item["metadata"].get("ownerReferences") or []
     return any(owner["uid"] == benchmark.metadata.uid for owner in owners)
