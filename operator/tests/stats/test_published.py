@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.cli.long_form import read
-from dbbench.stats import Unit, compare
+from dbbench.stats import Sample, Unit, compare
 
 DATA = Path(__file__).parent / "data"
 
@@ -131,3 +131,15 @@ def test_order_entry_throughput():
     assert 292.5 / 250.5 - 1 < found.relative < 293.5 / 249.5 - 1
     assert found.relative == pytest.approx(0.172)
     assert found.absolute == -43000
+
+
+def test_overcommitment_costs_up_to_a_tenth_of_the_throughput():
+    # Section 3.2.2 of Boegelsack et al. 2010: about 52500 with 6 virtual CPUs, 47700 with 12, both
+    # rounded to hundreds; "up to 10 %".
+    samples = [
+        Sample(target, "6 work processes", "1", rate, Unit.PER_SECOND)
+        for target, rate in (("150 %", 52500.0), ("300 %", 47700.0))
+    ]
+    found = compare(samples, "150 %").slowdowns[0]
+    assert 52450 / 47750 - 1 <= found.relative <= 52550 / 47650 - 1
+    assert found.relative / (1 + found.relative) == pytest.approx(0.0914, abs=0.0001)

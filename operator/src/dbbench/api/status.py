@@ -100,6 +100,13 @@ class Comparison(ApiModel):
     )
     emulated: bool = Field(False, description="True when a side ran under software emulation.")
     aggregates: Aggregates | None = Field(None, description="Of the queries, for TPC-H.")
+    cause: Text = Field(
+        "",
+        description=(
+            "The largest cause of the slowdown in one sentence, with its share; begins with "
+            "unexplained when it is. Empty where the verdict is neither Slower nor Faster."
+        ),
+    )
 
 
 class TargetEnvironment(ApiModel):

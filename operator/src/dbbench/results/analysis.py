@@ -15,8 +15,10 @@ from dbbench import stats
 from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.spec import CONTROL, Workload
+from dbbench.explain import Account, observe
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
+from dbbench.results.causes import cause, explained
 from dbbench.results.driver_result import ResultError
 from dbbench.results.operations import (
     MeasuredTrial,
@@ -36,7 +38,10 @@ _PRIMARY_UNITS = {TOTAL_RUNTIME: Unit.SECONDS, THROUGHPUT: Unit.PER_SECOND}
 
 @dataclass(frozen=True)
 class MetricComparison:
-    """One metric of one cell on one target. A primary metric is what the workload is judged by."""
+    """One metric of one cell on one target. A primary metric is what the workload is judged by.
+
+    Only a primary metric has an account of its slowdown, and only where both sides have counters.
+    """
 
     cell: Cell
     metric: str
@@ -44,6 +49,12 @@ class MetricComparison:
     slowdown: Slowdown
     aggregates: AggregateSlowdowns | None
     emulated: bool
+    account: Account | None = None
+
+    @property
+    def cause(self) -> str:
+        """The largest cause in one sentence; empty where no slowdown was found."""
+        return cause(self.account, self.slowdown.verdict, self.emulated) if self.primary else ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +172,9 @@ def analyse(
                     slowdown=slowdown,
                     aggregates=query_table.aggregate(slowdown.target, Unit.SECONDS),
                     emulated=bool({spec.baseline, slowdown.target} & emulated_targets),
+                    account=_account(trials, spec.baseline, slowdown)
+                    if metric == primary
+                    else None,
                 )
                 for slowdown in table.slowdowns
             ]
@@ -269,7 +283,12 @@ def _usable(
         else:
             started = datetime.fromisoformat(record.started).timestamp()
             seconds = datetime.fromisoformat(record.finished).timestamp() - started
-            trials.append(MeasuredTrial(record.target, str(record.block), started, seconds, result))
+            observation = observe(record.result) if record.result else None
+            trials.append(
+                MeasuredTrial(
+                    record.target, str(record.block), started, seconds, result, observation
+                )
+            )
     return trials, refused
 
 
@@ -298,6 +317,13 @@ def _query_samples(trials: Sequence[MeasuredTrial]) -> list[Sample]:
             if median > 0:
                 samples.append(trial.sample(operation.name, median, Unit.SECONDS))
     return sorted(samples, key=lambda sample: natural(sample.cell))
+
+
+def _account(trials: Sequence[MeasuredTrial], baseline: str, slowdown: Slowdown) -> Account | None:
+    base, own = (
+        [trial for trial in trials if trial.target == name] for name in (baseline, slowdown.target)
+    )
+    return explained(base, own, slowdown)
 
 
 def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
@@ -357,4 +383,5 @@ def _comparison(found: MetricComparison) -> status.Comparison:
         noise_floor=None if slowdown.noise_floor is None else decimal(slowdown.noise_floor),
         emulated=found.emulated,
         aggregates=aggregates,
+        cause=found.cause,
     )

@@ -75,3 +75,26 @@ def seconds(number: float) -> str:
     if total < 3600:
         return f"{total // 60} min {total % 60} s"
     return f"{total // 3600} h {total % 3600 // 60} min"
+
+
+def three_digits(number: float) -> str:
+    """Three significant digits, large numbers in words: `4.53 million`, `12.3 thousand`, `271`."""
+    for size, word in ((1e9, " billion"), (1e6, " million"), (1e4, None)):
+        if abs(number) >= size:
+            return f"{_short(number / size)}{word}" if word else f"{_short(number / 1e3)} thousand"
+    return _short(number)
+
+
+def time(seconds: float) -> str:
+    """A difference of times, to three significant digits: `8.28 s`, `-0.31 ms`, `3.5 us`."""
+    magnitude = abs(seconds)
+    if magnitude >= 1 or magnitude == 0:
+        return f"{_short(seconds)} s"
+    if magnitude >= 1e-4:
+        return f"{_short(seconds * 1e3)} ms"
+    return f"{_short(seconds * 1e6)} us"
+
+
+def _short(number: float) -> str:
+    """Three significant digits, and never an integer digit less."""
+    return value(round(number)) if abs(number) >= 100 else value(float(f"{number:.3g}"))

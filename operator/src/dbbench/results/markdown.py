@@ -1,8 +1,9 @@
 """report.md: the answer, the slowdown tables, and what they rest on. No I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from dbbench.results.cause_tables import where_the_time_went
 from dbbench.results.figures import (
     interval,
     level,
@@ -12,6 +13,7 @@ from dbbench.results.figures import (
     share,
     together,
 )
+from dbbench.results.tables import table
 from dbbench.stats.interval import FEWEST_FOR_DRIFT
 
 Document = Mapping[str, Any]
@@ -28,6 +30,7 @@ def to_markdown(document: Document) -> str:
         _controls(document),
         _aggregates(document),
         _gates(document),
+        where_the_time_went(document),
         _queries(document),
         _latencies(document),
         _errors(document),
@@ -78,7 +81,7 @@ def _slowdowns(document: Document) -> list[str]:
         "verdict",
         "blocks",
     ]
-    lines = ["## Slowdown", "", *_table(header, rows, left=3)]
+    lines = ["## Slowdown", "", *table(header, rows, left=3)]
     judged = sum(found["primary"] and found["interval"] is not None for found in
                  document["comparisons"])  # fmt: skip
     if judged > 1:
@@ -113,7 +116,7 @@ def _controls(document: Document) -> list[str]:
         "blocks. There is no verdict on a slowdown no farther from 0 than this interval reaches, "
         "and no equivalence where it reaches beyond the margin.",
         "",
-        *_table(header, rows, left=2),
+        *table(header, rows, left=2),
     ]
 
 
@@ -140,7 +143,7 @@ def _aggregates(document: Document) -> list[str]:
         f"can differ in sign. In brackets: the {level(document['confidence'])} interval over "
         "blocks.",
         "",
-        *_table(header, rows, left=2),
+        *table(header, rows, left=2),
     ]
 
 
@@ -165,7 +168,7 @@ def _gates(document: Document) -> list[str]:
     if not rows:
         return []
     header = ["workload", "target", "limit", "slowdown", "gate"]
-    return ["## Gates", "", *_table(header, rows, left=2)]
+    return ["## Gates", "", *table(header, rows, left=2)]
 
 
 def _queries(document: Document) -> list[str]:
@@ -200,7 +203,7 @@ def _queries(document: Document) -> list[str]:
             "contribution",
         ]
         title = _target(target, _emulated(document, target))
-        lines += ["", f"### {workload}: {title}", "", *_table(header, rows, left=1)]
+        lines += ["", f"### {workload}: {title}", "", *table(header, rows, left=1)]
     if not lines:
         return []
     return [
@@ -234,7 +237,7 @@ def _latencies(document: Document) -> list[str]:
         f"Of all measured trials together: {document['baseline']} -> target (slowdown, "
         f"{level(document['confidence'])} interval over blocks).",
         "",
-        *_table(
+        *table(
             ["workload", "target", "operation", *_QUANTILES],
             [[*key, *cells] for key, cells in rows.items()],
             left=3,
@@ -259,7 +262,7 @@ def _errors(document: Document) -> list[str]:
     if not rows:
         return []
     header = ["workload", "target", "operation", "ok", "expected failures", "errors", "by class"]
-    return ["## Failures of operations", "", *_table(header, rows, left=3)]
+    return ["## Failures of operations", "", *table(header, rows, left=3)]
 
 
 def _trials(document: Document) -> list[str]:
@@ -268,7 +271,7 @@ def _trials(document: Document) -> list[str]:
         [counts["target"], *(str(counts[name]) for name in ("measured", "invalid", "failed"))]
         for counts in trials["counts"]
     ]
-    lines = ["## Trials", "", *_table(["target", "measured", "invalid", "failed"], rows, left=1)]
+    lines = ["## Trials", "", *table(["target", "measured", "invalid", "failed"], rows, left=1)]
     listed = [
         f"- {entry['trial']}, attempt {entry['attempt']}: {entry['outcome']} "
         f"({entry['reason']}). {entry['message']}"
@@ -309,7 +312,7 @@ def _environment(document: Document) -> list[str]:
         "imageDigest": "image",
         "cpusAllowed": "CPUs",
     }
-    lines = ["## Environment", "", *_table(["what", "value"], rows, left=2)]
+    lines = ["## Environment", "", *table(["what", "value"], rows, left=2)]
     targets = [
         [
             _target(target["name"], target.get("emulated", False)),
@@ -318,7 +321,7 @@ def _environment(document: Document) -> list[str]:
         for target in environment.get("targets") or []
     ]
     if targets:
-        lines += ["", *_table(["target", *columns.values()], targets, left=8)]
+        lines += ["", *table(["target", *columns.values()], targets, left=8)]
     return lines
 
 
@@ -366,17 +369,3 @@ def _emulated(document: Document, target: str) -> bool:
 def _bounds(found: Document) -> tuple[float, float] | None:
     bounds = found["interval"]
     return (bounds["low"], bounds["high"]) if bounds else None
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> list[str]:
-    """A table whose first `left` columns are texts, and the others figures."""
-    rules = [":--" if column < left else "--:" for column in range(len(header))]
-    return [
-        f"| {' | '.join(header)} |",
-        f"|{'|'.join(rules)}|",
-        *(f"| {' | '.join(_escaped(text) for text in row)} |" for row in rows),
-    ]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench import stats
+from dbbench.explain import Observation
 from dbbench.plan import Cell
 from dbbench.results.driver_result import DriverResult, Operation
 from dbbench.results.latency import (
@@ -40,13 +41,17 @@ class OperationFigures:
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """A usable trial. `started` is its time as a position in the block, `seconds` its length."""
+    """A usable trial. `started` is its time as a position in the block, `seconds` its length.
+
+    `observation` is what the target's agent counted; None without an agent.
+    """
 
     target: str
     block: str
     started: float
     seconds: float
     result: DriverResult
+    observation: Observation | None = None
 
     def sample(self, name: str, value: float, unit: Unit) -> Sample:
         """One figure of the trial; the time of its start is its position in the block."""

@@ -17,6 +17,7 @@ from dbbench.results.analysis import (
     QueryComparison,
 )
 from dbbench.results.answer import answer
+from dbbench.results.causes import account_document
 from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
 from dbbench.results.operations import OperationFigures
@@ -114,6 +115,8 @@ def _metric(found: MetricComparison) -> Document:
         **_slowdown(found.slowdown),
         "emulated": found.emulated,
         "aggregates": aggregates,
+        "cause": found.cause,
+        "account": account_document(found.account),
     }
 
 

@@ -1,0 +1,24 @@
+"""From counters to the causes of a slowdown. No I/O.
+
+docs/methodology.md has the formulas, what each term is measured by, and the limits.
+"""
+
+from dbbench.explain.account import Account, Pair, Side, Term, account
+from dbbench.explain.cause import Cause
+from dbbench.explain.evidence import Evidence
+from dbbench.explain.observation import Events, IoBytes, Observation, Plan, observe
+
+__all__ = [
+    "Account",
+    "Cause",
+    "Events",
+    "Evidence",
+    "IoBytes",
+    "Observation",
+    "Pair",
+    "Plan",
+    "Side",
+    "Term",
+    "account",
+    "observe",
+]

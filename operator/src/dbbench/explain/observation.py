@@ -1,0 +1,239 @@
+"""What the agents' counters say about one trial, from the driver's result document. No I/O.
+
+A counter that is absent is one that the kernel does not tell; it stays unknown and its time ends in
+the unexplained rest.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeGuard
+
+from dbbench.explain.cause import Cause
+
+Document = Mapping[str, Any]
+
+# Bytes of a block of each engine that tells how many it read.
+_BLOCK_BYTES = {"PostgreSQL": 8192}
+
+_SECONDS = {
+    Cause.USER: ("processes", "userSeconds"),
+    Cause.SYSTEM: ("processes", "systemSeconds"),
+    Cause.RUN_QUEUE: ("processes", "runQueueSeconds"),
+    Cause.STEAL: ("cpu", "stealSeconds"),
+    Cause.THROTTLING: ("cpu", "throttledSeconds"),
+    Cause.IO_WAIT: ("pressure", "io", "someSeconds"),
+    Cause.MEMORY: ("pressure", "memory", "someSeconds"),
+}
+# Counted for threads that live only: wrong where connections end during the measurement.
+_OF_LIVING_THREADS = (Cause.RUN_QUEUE, Cause.CONTEXT_SWITCHES)
+
+_UNIT_COSTS = {
+    Cause.PAGE_FAULTS: "PAGE_FAULT_4K",
+    Cause.SYSTEM_CALLS: "SYSTEM_CALL",
+    Cause.CONTEXT_SWITCHES: "CONTEXT_SWITCH",
+}
+
+
+@dataclass(frozen=True)
+class Events:
+    """How often something happened, and what one costs on that side, in seconds."""
+
+    count: float
+    unit_seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Fingerprint of a query's plan, and the query's runtime in seconds."""
+
+    fingerprint: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class IoBytes:
+    """Bytes read: needed by the database, read by its container or guest, by the hypervisor."""
+
+    database: float | None = None
+    target: float | None = None
+    host: float | None = None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One trial: the window, and what happened in it.
+
+    `window_seconds` is its length. `seconds` and `events` are totals of the window, by cause.
+    `unit_costs` are those measured on that side, in seconds by the probe's name, also where there
+    is no count. `hypervisor_seconds` is the CPU time of the hypervisor's processes, seen from the
+    node.
+    """
+
+    window_seconds: float
+    seconds: Mapping[Cause, float]
+    clients: float = 1.0
+    events: Mapping[Cause, Events] = field(default_factory=dict)
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    unit_costs: Mapping[str, float] = field(default_factory=dict)
+    io: IoBytes = IoBytes()
+    hypervisor_seconds: float | None = None
+
+    @property
+    def client_seconds(self) -> float:
+        """The time that the clients had together."""
+        return self.window_seconds * self.clients
+
+
+def observe(document: Document) -> Observation | None:
+    """None without counters of the target from both ends of the window."""
+    target = _object(document, "target")
+    executions = list(_executions(document))
+    if executions:
+        differences = [_object(execution, "target") for execution, _ in executions]
+        hosts = [_object(execution, "host") for execution, _ in executions]
+        window = math.fsum(seconds for _, seconds in executions)
+    else:
+        differences = [_difference(_object(target, "before"), _object(target, "after"))]
+        host = _object(target, "host")
+        hosts = [_difference(_object(host, "before"), _object(host, "after"))]
+        window = _span(_object(target, "before"), _object(target, "after"))
+    if not window > 0:
+        return None
+    parameters = _object(document, "parameters")
+    unknown = _OF_LIVING_THREADS if parameters.get("connection") == "per-query" else ()
+    costs = _unit_costs(_object(target, "facts"))
+    host_cpu = [_sum(hosts, ("cpu", name)) for name in ("userSeconds", "systemSeconds")]
+    return Observation(
+        window_seconds=window,
+        clients=_clients(parameters),
+        seconds={
+            cause: value
+            for cause, path in _SECONDS.items()
+            if cause not in unknown and (value := _sum(differences, path)) is not None
+        },
+        events={
+            cause: Events(count, costs[_UNIT_COSTS[cause]])
+            for cause, count in _counts(differences).items()
+            if cause not in unknown and _UNIT_COSTS[cause] in costs
+        },
+        plans=dict(_plans(document)),
+        unit_costs=costs,
+        io=IoBytes(
+            database=_database_bytes(document),
+            target=_sum(differences, ("io", "readBytes")),
+            host=_sum(hosts, ("io", "readBytes")),
+        ),
+        hypervisor_seconds=None if None in host_cpu else math.fsum(x for x in host_cpu if x),
+    )
+
+
+def _executions(document: Document) -> Iterator[tuple[Document, float]]:
+    """Counters around each measured query, with its runtime; nothing where any query lacks them."""
+    found = []
+    for operation in _objects(document, "operations"):
+        executions, runtimes = _objects(operation, "executions"), _runtimes(operation)
+        if len(executions) != len(runtimes) or not executions:
+            return
+        found += list(zip(executions, runtimes, strict=True))
+    if all(_object(execution, "target") for execution, _ in found):
+        yield from found
+
+
+def _counts(differences: Sequence[Document]) -> dict[Cause, float]:
+    faults = _sum(differences, ("processes", "minorFaults"))
+    switches = [
+        _sum(differences, ("processes", name))
+        for name in ("voluntaryContextSwitches", "involuntaryContextSwitches")
+    ]
+    found = {}
+    if faults is not None:
+        found[Cause.PAGE_FAULTS] = faults
+    if None not in switches:
+        found[Cause.CONTEXT_SWITCHES] = math.fsum(count for count in switches if count)
+    return found
+
+
+def _unit_costs(facts: Document) -> dict[str, float]:
+    """Mean seconds by the name of the probe; what a machine does not have is left out."""
+    return {
+        str(figure.get("name")): value
+        for figure in _objects(facts, "unitCosts")
+        if (value := _number(_object(figure, "cost"), "meanSeconds")) is not None and value > 0
+    }
+
+
+def _plans(document: Document) -> Iterator[tuple[str, Plan]]:
+    for operation in _objects(document, "operations"):
+        fingerprint, runtimes = operation.get("planFingerprint"), _runtimes(operation)
+        if isinstance(fingerprint, str) and runtimes:
+            yield str(operation.get("name")), Plan(fingerprint, statistics.median(runtimes))
+
+
+def _database_bytes(document: Document) -> float | None:
+    blocks = _number(document, "blocksRead")
+    size = _BLOCK_BYTES.get(str(_object(document, "server").get("engine")))
+    return None if blocks is None or size is None else blocks * size
+
+
+def _clients(parameters: Document) -> float:
+    """Clients of all driver processes; queries of TPC-H run one at a time."""
+    clients = _number(parameters, "clients")
+    return 1.0 if clients is None else clients * (_number(parameters, "processes") or 1.0)
+
+
+def _span(before: Document, after: Document) -> float:
+    try:
+        started, ended = (datetime.fromisoformat(str(end["takenAt"])) for end in (before, after))
+    except (KeyError, ValueError):
+        return 0.0
+    return (ended - started).total_seconds()
+
+
+def _difference(before: Document, after: Document) -> dict[str, Any]:
+    """What grew between two readings. A counter that fell belongs to a process that ended."""
+    found: dict[str, Any] = {}
+    for name, end in after.items():
+        start = before.get(name)
+        if isinstance(end, Mapping) and isinstance(start, Mapping):
+            found[name] = _difference(start, end)
+        elif _is_number(start) and _is_number(end) and end >= start:
+            found[name] = end - start
+    return found
+
+
+def _sum(differences: Sequence[Document], path: Sequence[str]) -> float | None:
+    """None where one of them does not have it."""
+    values = []
+    for difference in differences:
+        inner = difference
+        for name in path[:-1]:
+            inner = _object(inner, name)
+        values.append(_number(inner, path[-1]))
+    return None if None in values else math.fsum(value for value in values if value)
+
+
+def _runtimes(operation: Document) -> list[float]:
+    runtimes = operation.get("runtimesSeconds")
+    return [x for x in runtimes if _is_number(x)] if isinstance(runtimes, list) else []
+
+
+def _object(document: Document, name: str) -> Document:
+    value = document.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(document: Document, name: str) -> list[Document]:
+    value = document.get(name)
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _number(document: Document, name: str) -> float | None:
+    value = document.get(name)
+    return float(value) if _is_number(value) else None
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
