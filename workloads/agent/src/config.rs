@@ -36,6 +36,9 @@ pub struct AgentConfig {
     /// Seconds between the stop signal and SIGKILL.
     #[serde(default = "default_stop_grace")]
     pub stop_grace_seconds: u64,
+    /// Whether the database may be restarted with cold caches by request.
+    #[serde(default)]
+    pub cold_starts: bool,
 }
 
 /// User and group of the database's processes.
@@ -95,6 +98,7 @@ impl Default for AgentConfig {
             server: None,
             stop_signal: default_stop_signal(),
             stop_grace_seconds: default_stop_grace(),
+            cold_starts: false,
         }
     }
 }
@@ -118,6 +122,12 @@ impl AgentConfig {
         config.stop_signal_number()?;
         if config.data_in_memory_bytes == Some(0) {
             return Err("dataInMemoryBytes is 0".into());
+        }
+        if config.cold_starts && (config.data_directory.is_none() || config.readiness.is_none()) {
+            return Err("coldStarts needs dataDirectory and readiness".into());
+        }
+        if config.cold_starts && config.data_in_memory_bytes.is_some() {
+            return Err("coldStarts: data in memory are never cold; remove dataInMemoryBytes".into());
         }
         Ok(config)
     }
@@ -156,6 +166,11 @@ mod tests {
             (FULL.replace("stopSignal", "stopSignals"), "stopSignals"),
             (FULL.replace("PostgreSQL", "Gopher"), "Gopher"),
             (FULL.replace("\"readiness\"", "\"dataInMemoryBytes\":0,\"readiness\""), "dataInMemoryBytes"),
+            (r#"{"version":1,"command":["x"],"coldStarts":true}"#.into(), "coldStarts needs dataDirectory"),
+            (
+                FULL.replace("\"readiness\"", "\"dataInMemoryBytes\":9,\"coldStarts\":true,\"readiness\""),
+                "never cold",
+            ),
         ] {
             let error = AgentConfig::parse(&broken).unwrap_err();
             assert!(error.contains(part), "{error}");

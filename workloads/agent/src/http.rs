@@ -1,14 +1,17 @@
 //! The agent's HTTP server.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tiny_http::{Header, Method, Request, Response, Server};
 
+use crate::cold::{ColdStarts, Refusal};
 use crate::config::{AgentConfig, Readiness};
 use crate::counters;
 use crate::facts::Reader;
+use crate::page_cache::drop_files;
 use crate::readiness;
 use crate::scope::Scope;
 
@@ -18,8 +21,17 @@ const THREADS: usize = 3;
 /// asks every second, also while the database is being measured.
 const BELIEVED: Duration = Duration::from_secs(10);
 
+/// What `POST /v1/cold` does here.
+pub enum Cold {
+    /// Restarts the database, with its files out of the page cache.
+    Database(Arc<ColdStarts>),
+    /// Takes these files out of the page cache.
+    Files(Vec<PathBuf>),
+}
+
 struct Answers {
     scope: Scope,
+    cold: Option<Cold>,
     facts: Reader,
     readiness: Option<Readiness>,
     ready_at: Mutex<Option<Instant>>,
@@ -32,12 +44,14 @@ struct Answer {
 }
 
 /// Starts to answer on the configured address, in threads of its own, until the process ends.
-pub fn start(scope: Scope, config: &AgentConfig) -> Result<(), String> {
+/// Without `cold` a request for a cold start is refused.
+pub fn start(scope: Scope, config: &AgentConfig, cold: Option<Cold>) -> Result<(), String> {
     let server = Server::http(&config.listen)
         .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let server = Arc::new(server);
     let answers = Arc::new(Answers {
         scope,
+        cold,
         facts: Reader::new(scope, config.clone()),
         readiness: config.readiness.clone(),
         ready_at: Mutex::new(None),
@@ -60,10 +74,13 @@ pub fn start(scope: Scope, config: &AgentConfig) -> Result<(), String> {
 
 impl Answers {
     fn to(&self, request: &Request) -> Answer {
-        if !matches!(request.method(), Method::Get | Method::Head) {
-            return text(405, "only GET is answered here\n");
+        let path = request.url().split('?').next().unwrap_or_default();
+        match (request.method(), path) {
+            (Method::Post, "/v1/cold") => return self.cold(),
+            (Method::Get | Method::Head, _) if path != "/v1/cold" => {}
+            _ => return text(405, "only GET is answered here, and POST /v1/cold\n"),
         }
-        match request.url().split('?').next().unwrap_or_default() {
+        match path {
             "/healthz" => text(200, "ok\n"),
             "/readyz" => match self.ready() {
                 Ok(()) => text(200, "ok\n"),
@@ -77,7 +94,28 @@ impl Answers {
 }
 
 impl Answers {
+    fn cold(&self) -> Answer {
+        match &self.cold {
+            None => {
+                error(403, "cold starts are not allowed here: coldStarts is not set in the configuration")
+            }
+            Some(Cold::Files(files)) => match drop_files(files) {
+                Ok(dropped) => json(&dropped),
+                Err(reason) => error(500, &reason),
+            },
+            Some(Cold::Database(starts)) => match starts.perform() {
+                Ok(start) => json(&start),
+                Err(Refusal::Busy) => error(409, "a cold start is under way"),
+                Err(Refusal::Failed(reason)) => error(500, &reason),
+            },
+        }
+    }
+
     fn ready(&self) -> Result<(), String> {
+        // Down by request, for a client that needs its network path to stay.
+        if matches!(&self.cold, Some(Cold::Database(starts)) if starts.under_way()) {
+            return Ok(());
+        }
         let readiness = self.readiness.as_ref().ok_or("no readiness check is configured")?;
         let mut ready_at = self.ready_at.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if ready_at.is_some_and(|then| then.elapsed() < BELIEVED) {
@@ -92,6 +130,10 @@ impl Answers {
 
 fn text(status: u16, body: &str) -> Answer {
     Answer { status, content_type: "text/plain; charset=utf-8", body: body.to_string() }
+}
+
+fn error(status: u16, reason: &str) -> Answer {
+    Answer { status, ..json(&serde_json::json!({ "error": reason })) }
 }
 
 fn json(value: &impl Serialize) -> Answer {

@@ -4,6 +4,7 @@
 //! there, in the init containers ([`install`], [`pack_root`]) and in the launcher ([`launch`]).
 
 pub mod cli;
+pub mod cold;
 pub mod config;
 pub mod counters;
 pub mod facts;
@@ -15,6 +16,7 @@ pub mod launch;
 pub mod limits;
 pub mod mounts;
 pub mod pack_root;
+pub mod page_cache;
 pub mod process_table;
 pub mod readiness;
 pub mod scope;

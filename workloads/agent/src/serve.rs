@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::cli::failed;
+use crate::cold::{run_database, ColdStarts, Stop};
 use crate::config::AgentConfig;
-use crate::http;
+use crate::http::{self, Cold};
 use crate::limits::Limits;
 use crate::scope::Scope;
-use crate::supervisor::{supervise, Program, Signals};
+use crate::supervisor::{Program, Signals};
 
 /// Starts the database, answers on HTTP, and ends with the database's exit code.
 ///
@@ -26,7 +27,8 @@ fn serve(config: &AgentConfig) -> Result<u8, String> {
     // Without a PID namespace of its own (shareProcessNamespace) the agent is not PID 1, and what the
     // database leaves behind would become the children of another process.
     nix::sys::prctl::set_child_subreaper(true).map_err(|error| format!("cannot become a reaper: {error}"))?;
-    http::start(Scope::Container, config)?;
+    let cold = ColdStarts::new(config)?;
+    http::start(Scope::Container, config, cold.clone().map(Cold::Database))?;
     let mut env: BTreeMap<String, String> = std::env::vars().collect();
     env.extend(config.env.clone());
     let program = Program {
@@ -36,9 +38,9 @@ fn serve(config: &AgentConfig) -> Result<u8, String> {
         identity: None,
         limits: &Limits::new(),
     };
-    let main = program.start()?;
     let grace = Duration::from_secs(config.stop_grace_seconds);
-    let ended = supervise(&signals, main, config.stop_signal_number()?, grace, &[])?;
+    let stop = Stop { signal: config.stop_signal_number()?, grace };
+    let ended = run_database(&signals, &program, stop, &[], cold.as_deref(), || ())?;
     if ended.killed {
         eprintln!(
             "dbbench-agent: killed the database: it had not ended {} s after {}",

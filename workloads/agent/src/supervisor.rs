@@ -121,8 +121,20 @@ pub struct Ended {
     pub code: i32,
     /// Whether it had been told to stop.
     pub requested: bool,
+    /// Whether it had been told to end in order to be started again.
+    pub restart: bool,
     /// Whether it had to be killed because the grace time was over.
     pub killed: bool,
+    /// From the stop signal to its end; zero when it ended by itself.
+    pub stopping: Duration,
+}
+
+/// What has been asked for up to now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// By a signal, or by a button.
+    pub stop: bool,
+    pub restart: bool,
 }
 
 /// What a policy wants to wait for.
@@ -133,16 +145,17 @@ pub enum Step {
 }
 
 /// Reaps every child until `main` has ended, and returns its exit code. `policy` is called whenever
-/// something has happened or its waiting time is over; it is told whether a stop was asked for, by a signal
-/// or because one of `buttons` has something to read. SIGHUP is passed on.
+/// something has happened or its waiting time is over; it is told what was asked for: a stop by a signal
+/// or because one of `buttons` has something to read, a restart because `restart` has. SIGHUP is passed on.
 pub fn supervise_with(
     signals: &Signals,
     main: Pid,
     buttons: &[BorrowedFd<'_>],
-    mut policy: impl FnMut(bool) -> Step,
+    restart: Option<BorrowedFd<'_>>,
+    mut policy: impl FnMut(Asked) -> Step,
 ) -> Result<i32, String> {
-    let mut asked = false;
-    let mut buttons = buttons;
+    let mut asked = Asked::default();
+    let (mut buttons, mut restart) = (buttons, restart);
     loop {
         let timeout = match policy(asked) {
             Step::WaitForEver => PollTimeout::NONE,
@@ -152,19 +165,25 @@ pub fn supervise_with(
             }
         };
         let mut waiting = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
-        waiting.extend(buttons.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
+        waiting.extend(buttons.iter().chain(&restart).map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
         match poll(&mut waiting, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(format!("cannot wait for events: {error}")),
         }
-        if waiting[1..].iter().any(|fd| fd.any().unwrap_or(false)) {
-            asked = true;
-            // Pressed once is pressed: nobody reads it, so it would stay readable.
+        let ready: Vec<bool> = waiting[1..].iter().map(|fd| fd.any().unwrap_or(false)).collect();
+        let (pressed, restarted) = ready.split_at(buttons.len());
+        // Asked once is asked: nobody reads these here, so they would stay readable.
+        if pressed.contains(&true) {
+            asked.stop = true;
             buttons = &[];
+        }
+        if restarted.contains(&true) {
+            asked.restart = true;
+            restart = None;
         }
         while let Some(signal) = signals.next() {
             if STOP.contains(&signal) {
-                asked = true;
+                asked.stop = true;
             } else if signal == Signal::SIGHUP {
                 let _ = kill(main, Signal::SIGHUP);
             }
@@ -175,23 +194,26 @@ pub fn supervise_with(
     }
 }
 
-/// Supervises a database: a stop sends `stop` to it and, when the grace time is over, SIGKILL.
+/// Supervises a database: a stop, or a restart, sends `stop` to it and, when the grace time is over, SIGKILL.
 pub fn supervise(
     signals: &Signals,
     main: Pid,
     stop: Signal,
     grace: Duration,
     buttons: &[BorrowedFd<'_>],
+    restart: Option<BorrowedFd<'_>>,
 ) -> Result<Ended, String> {
-    let mut deadline: Option<Instant> = None;
+    let mut asked = Asked::default();
+    let mut told: Option<Instant> = None;
     let mut killed = false;
-    let code = supervise_with(signals, main, buttons, |asked| {
+    let code = supervise_with(signals, main, buttons, restart, |now_asked| {
         let now = Instant::now();
-        if asked && deadline.is_none() {
-            deadline = Some(now + grace);
+        asked = now_asked;
+        if (asked.stop || asked.restart) && told.is_none() {
+            told = Some(now);
             let _ = kill(main, stop);
         }
-        match deadline {
+        match told.map(|told| told + grace) {
             Some(end) if end > now => Step::Wait(end - now),
             Some(_) => {
                 killed = true;
@@ -201,7 +223,8 @@ pub fn supervise(
             None => Step::WaitForEver,
         }
     })?;
-    Ok(Ended { code, requested: deadline.is_some(), killed })
+    let stopping = told.map_or(Duration::ZERO, |told| told.elapsed());
+    Ok(Ended { code, requested: asked.stop, restart: asked.restart, killed, stopping })
 }
 
 /// Waits for every child that has ended; returns the exit code of `main` once it is among them.

@@ -16,12 +16,13 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cold::{run_database, ColdStarts, Stop};
 use crate::config::AgentConfig;
-use crate::http;
+use crate::http::{self, Cold};
 use crate::launch::GUEST_FAILED;
 use crate::pack_root::{ImageEnvironment, IMAGE_FILE};
 use crate::scope::Scope;
-use crate::supervisor::{supervise, Identity, Program, Signals};
+use crate::supervisor::{Identity, Program, Signals};
 
 /// Where the database's configuration, secret and data are mounted.
 const CONFIG: &str = "/dbbench/config";
@@ -73,7 +74,8 @@ fn run() -> Result<(), String> {
     root::enter()?;
     root::write_network_files(&hostname, &lease)?;
     network::keep_lease(lease);
-    http::start(Scope::Guest, &config)?;
+    let cold = ColdStarts::new(&config)?;
+    http::start(Scope::Guest, &config, cold.clone().map(Cold::Database))?;
 
     let identity = identity(&config)?;
     root::give_console_to(identity.as_ref());
@@ -88,12 +90,11 @@ fn run() -> Result<(), String> {
     };
     root::allow_open_files(&image.limits);
     root::set_memory(&image.memory_settings);
-    let main = program.start()?;
-    say(&format!("started {}", config.command.join(" ")));
-
     let grace = Duration::from_secs(config.stop_grace_seconds);
+    let stop = Stop { signal: config.stop_signal_number()?, grace };
     let pressed: Vec<_> = buttons.iter().map(|button| button.as_fd()).collect();
-    let ended = supervise(&signals, main, config.stop_signal_number()?, grace, &pressed)?;
+    let started = || say(&format!("started {}", config.command.join(" ")));
+    let ended = run_database(&signals, &program, stop, &pressed, cold.as_deref(), started)?;
     if ended.killed {
         return Err(format!("the database had not ended {} s after {}", grace.as_secs(), config.stop_signal));
     }

@@ -9,6 +9,9 @@ const VERSION: u32 = 1;
 /// The guest's kernel, its page tables and the agent need about this much before the database starts.
 const LEAST_MEMORY_MIB: u64 = 128;
 
+/// Serial of the disk with the database's files.
+pub const DATA_DISK: &str = "data";
+
 /// A virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -39,6 +42,9 @@ pub struct LauncherConfig {
     pub network: Network,
     /// Address on which the counters of this container, which are QEMU's, are answered.
     pub listen: Option<String>,
+    /// Whether the data disk may be taken out of the page cache by request.
+    #[serde(default)]
+    pub cold_starts: bool,
     /// Directory for what lives only as long as the machine; holds secrets, so it should be memory.
     pub scratch: PathBuf,
     /// Seconds between the first press of the power button and the end of QEMU.
@@ -233,6 +239,12 @@ impl LauncherConfig {
     /// Where the ISO image with this serial is made.
     pub fn iso_file(&self, serial: &str) -> PathBuf {
         self.scratch.join(format!("{serial}.iso"))
+    }
+
+    /// What a cold start takes out of the node's page cache: the guest's own cache is its agent's affair.
+    pub fn data_disks(&self) -> Vec<PathBuf> {
+        let data = self.disks.iter().filter(|disk| disk.serial == DATA_DISK);
+        data.map(|disk| disk.file.clone()).collect()
     }
 }
 

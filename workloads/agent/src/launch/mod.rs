@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 
 use crate::cli::failed;
 use crate::config::AgentConfig;
-use crate::http;
+use crate::http::{self, Cold};
 use crate::scope::Scope;
 use crate::supervisor::{supervise_with, Signals, Step};
 use config::LauncherConfig;
@@ -63,7 +63,8 @@ fn launch(config: &LauncherConfig) -> Result<(), String> {
         config.memory_mib
     );
     if let Some(listen) = &config.listen {
-        http::start(Scope::Container, &AgentConfig { listen: listen.clone(), ..AgentConfig::default() })?;
+        let agent = AgentConfig { listen: listen.clone(), ..AgentConfig::default() };
+        http::start(Scope::Container, &agent, config.cold_starts.then(|| Cold::Files(config.data_disks())))?;
     }
     let last_words = Arc::new(Mutex::new(None));
     let (machine, console) = start(&arguments, last_words.clone())?;
@@ -148,9 +149,9 @@ fn watch(signals: &Signals, machine: Pid, socket: &Path, grace: u64) -> Result<O
     let mut stop: Option<Instant> = None;
     let mut pressed: Option<Instant> = None;
     let mut killed = false;
-    let code = supervise_with(signals, machine, &[], |asked| {
+    let code = supervise_with(signals, machine, &[], None, |asked| {
         let now = Instant::now();
-        if asked && stop.is_none() {
+        if asked.stop && stop.is_none() {
             stop = Some(now + Duration::from_secs(grace));
         }
         let Some(end) = stop else { return Step::WaitForEver };
