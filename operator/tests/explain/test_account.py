@@ -22,6 +22,7 @@ CAUSES = (
     Cause.STEAL,
     Cause.THROTTLING,
     Cause.MEMORY,
+    Cause.DRIVER,
 )
 
 

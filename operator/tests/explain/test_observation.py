@@ -99,6 +99,11 @@ def test_counters_of_threads_are_unknown_where_connections_end_during_the_measur
     assert found.seconds[Cause.USER] == 12
 
 
+def test_the_driver_has_its_own_part():
+    usage = {"userSeconds": 3.0, "systemSeconds": 1.0, "runQueueSeconds": 0.5, "wallSeconds": 20.0}
+    assert observe(document(driverUsage=usage)).seconds[Cause.DRIVER] == 4.5
+
+
 def test_the_hypervisor_is_seen_from_outside():
     changed = document(blocksRead=3)
     changed["target"]["host"] = {"facts": {}, "before": BEFORE, "after": AFTER}

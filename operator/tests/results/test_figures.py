@@ -52,3 +52,28 @@ def test_intervals_and_units():
 @given(st.floats(1e-6, 1e12))
 def test_no_value_is_off_by_more_than_its_last_digit(number):
     assert float(figures.value(number)) == pytest.approx(number, rel=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (8.293, "8.29 s"),
+        (-31.0, "-31 s"),
+        (1234.5, "1234 s"),
+        (0.8, "800 ms"),
+        (0.00031, "310 us"),
+        (3.5e-6, "3.5 us"),
+        (-1e-17, "0 s"),
+        (0.0, "0 s"),
+    ],
+)
+def test_differences_of_times_have_three_digits(seconds, text):
+    assert figures.time(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(271.0, "271"), (12345.0, "12.3 thousand"), (4.5554e6, "4.56 million"), (2e9, "2 billion")],
+)
+def test_large_counts_are_words(number, text):
+    assert figures.three_digits(number) == text

@@ -25,6 +25,9 @@ class Cause(StrEnum):
     MEMORY = "memory"
     """Stalls of memory: reclaim and refaults."""
 
+    DRIVER = "driver"
+    """The driver's own work, and its waiting for a CPU."""
+
     UNEXPLAINED = "unexplained"
 
 
@@ -47,6 +50,7 @@ WHOLES = (
     Cause.IO_WAIT,
     Cause.CPU_WAIT,
     Cause.MEMORY,
+    Cause.DRIVER,
     Cause.UNEXPLAINED,
 )
 """Causes that add up to the slowdown, in the order in which they are shown."""

@@ -30,6 +30,9 @@ _SECONDS = {
 # Counted for threads that live only: wrong where connections end during the measurement.
 _OF_LIVING_THREADS = (Cause.RUN_QUEUE, Cause.CONTEXT_SWITCHES)
 
+# Of the document's driverUsage, which covers the measured window.
+_DRIVER = ("userSeconds", "systemSeconds", "runQueueSeconds")
+
 _UNIT_COSTS = {
     Cause.PAGE_FAULTS: "PAGE_FAULT_4K",
     Cause.SYSTEM_CALLS: "SYSTEM_CALL",
@@ -95,17 +98,18 @@ def observe(document: Document) -> Observation | None:
         differences = [_object(execution, "target") for execution, _ in executions]
         hosts = [_object(execution, "host") for execution, _ in executions]
         window = math.fsum(seconds for _, seconds in executions)
+        driver = None
     else:
         differences = [_difference(_object(target, "before"), _object(target, "after"))]
         host = _object(target, "host")
         hosts = [_difference(_object(host, "before"), _object(host, "after"))]
         window = _span(_object(target, "before"), _object(target, "after"))
+        driver = _total([_object(document, "driverUsage")], _DRIVER)
     if not window > 0:
         return None
     parameters = _object(document, "parameters")
     unknown = _OF_LIVING_THREADS if parameters.get("connection") == "per-query" else ()
     costs = _unit_costs(_object(target, "facts"))
-    host_cpu = [_sum(hosts, ("cpu", name)) for name in ("userSeconds", "systemSeconds")]
     return Observation(
         window_seconds=window,
         clients=_clients(parameters),
@@ -113,7 +117,8 @@ def observe(document: Document) -> Observation | None:
             cause: value
             for cause, path in _SECONDS.items()
             if cause not in unknown and (value := _sum(differences, path)) is not None
-        },
+        }
+        | ({} if driver is None else {Cause.DRIVER: driver}),
         events={
             cause: Events(count, costs[_UNIT_COSTS[cause]])
             for cause, count in _counts(differences).items()
@@ -126,7 +131,9 @@ def observe(document: Document) -> Observation | None:
             target=_sum(differences, ("io", "readBytes")),
             host=_sum(hosts, ("io", "readBytes")),
         ),
-        hypervisor_seconds=None if None in host_cpu else math.fsum(x for x in host_cpu if x),
+        hypervisor_seconds=_total(
+            [_object(host, "cpu") for host in hosts], ("userSeconds", "systemSeconds")
+        ),
     )
 
 
@@ -144,16 +151,12 @@ def _executions(document: Document) -> Iterator[tuple[Document, float]]:
 
 def _counts(differences: Sequence[Document]) -> dict[Cause, float]:
     faults = _sum(differences, ("processes", "minorFaults"))
-    switches = [
-        _sum(differences, ("processes", name))
-        for name in ("voluntaryContextSwitches", "involuntaryContextSwitches")
-    ]
-    found = {}
-    if faults is not None:
-        found[Cause.PAGE_FAULTS] = faults
-    if None not in switches:
-        found[Cause.CONTEXT_SWITCHES] = math.fsum(count for count in switches if count)
-    return found
+    switches = _total(
+        [_object(difference, "processes") for difference in differences],
+        ("voluntaryContextSwitches", "involuntaryContextSwitches"),
+    )
+    found = {Cause.PAGE_FAULTS: faults, Cause.CONTEXT_SWITCHES: switches}
+    return {cause: count for cause, count in found.items() if count is not None}
 
 
 def _unit_costs(facts: Document) -> dict[str, float]:
@@ -212,6 +215,12 @@ def _sum(differences: Sequence[Document], path: Sequence[str]) -> float | None:
         for name in path[:-1]:
             inner = _object(inner, name)
         values.append(_number(inner, path[-1]))
+    return None if None in values else math.fsum(value for value in values if value)
+
+
+def _total(documents: Sequence[Document], names: Sequence[str]) -> float | None:
+    """Of all these fields together; None where one of them is missing."""
+    values = [_sum(documents, (name,)) for name in names]
     return None if None in values else math.fsum(value for value in values if value)
 
 

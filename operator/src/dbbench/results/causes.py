@@ -25,6 +25,7 @@ LABELS = {
     Cause.THROTTLING: "throttling",
     Cause.STEAL: "steal",
     Cause.MEMORY: "memory stalls",
+    Cause.DRIVER: "the driver",
     Cause.UNEXPLAINED: "unexplained",
 }
 """What people call the causes."""

@@ -86,11 +86,14 @@ def three_digits(number: float) -> str:
 
 
 def time(seconds: float) -> str:
-    """A difference of times, to three significant digits: `8.28 s`, `-0.31 ms`, `3.5 us`."""
+    """A difference of times, to three significant digits: `8.28 s`, `-310 us`, `3.5 us`."""
     magnitude = abs(seconds)
-    if magnitude >= 1 or magnitude == 0:
+    if magnitude < 5e-12:
+        # What is left of sums that cancel.
+        return "0 s"
+    if magnitude >= 1:
         return f"{_short(seconds)} s"
-    if magnitude >= 1e-4:
+    if magnitude >= 1e-3:
         return f"{_short(seconds * 1e3)} ms"
     return f"{_short(seconds * 1e6)} us"
 
