@@ -136,6 +136,13 @@ def test_report_recomputes_the_published_text_offline(offline, exported, tmp_pat
     assert result.stdout == exported.published[key]
 
 
+def test_the_page_of_a_benchmark_is_that_of_its_archive(served, exported):
+    online = run("report", "quick", "-o", "html")
+    assert online.exit_code == 0, online.stderr
+    assert online.stdout.startswith("<!DOCTYPE html>")
+    assert run("report", "-", "-o", "html", input=pack(exported)).stdout == online.stdout
+
+
 def test_report_reads_an_archive_from_standard_input(offline, exported):
     result = run("report", "-", "-o", "json", input=pack(exported))
     assert result.stdout == exported.published["summary.json"]

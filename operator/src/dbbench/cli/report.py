@@ -10,8 +10,9 @@ from rich.markdown import Markdown, TableElement
 from rich.table import Table
 
 from dbbench.cli.console import console
-from dbbench.cli.exported import is_archive, load, published_results, recomputed
+from dbbench.cli.exported import fetch, is_archive, load, published_results, recomputed
 from dbbench.cli.session import Where, cluster_options, connect
+from dbbench.results.archive import Archive
 from dbbench.results.documents import (
     REPORT,
     SUMMARY_CSV,
@@ -20,13 +21,14 @@ from dbbench.results.documents import (
     to_json,
     to_markdown,
 )
-from dbbench.results.summary import Document
+from dbbench.results.page import to_html
 
 
 class Output(StrEnum):
     MD = "md"
     CSV = "csv"
     JSON = "json"
+    HTML = "html"
 
 
 _KEYS = {Output.MD: REPORT, Output.CSV: SUMMARY_CSV, Output.JSON: SUMMARY_JSON}
@@ -68,15 +70,20 @@ def report(
 ) -> None:
     """Print the results of benchmark NAME, or of a file that `dbbench export` wrote.
 
+    html is one page with plots that needs nothing beside it; redirect it into a file.
+
     ARCHIVE is a path with a slash, a name that ends in .tar.gz or .tgz, or - for standard input.
     Its figures are computed again from the raw trials, without a cluster, and compared with what
     was published.
     """
     wanted = Output(output)
+    where = Where(namespace, kubeconfig, context)
     if is_archive(source):
-        text = _render(recomputed(load(source)), wanted)
+        text = _rendered(load(source), wanted)
+    elif wanted is Output.HTML:
+        text = _rendered(asyncio.run(fetch(where, source)), wanted)
     else:
-        text = asyncio.run(_published(Where(namespace, kubeconfig, context), source, wanted))
+        text = asyncio.run(_published(where, source, wanted))
     out = console()
     if wanted is Output.MD and out.is_terminal:
         out.print(_Report(text))
@@ -95,6 +102,9 @@ async def _published(where: Where, name: str, wanted: Output) -> str:
     return data[key]
 
 
-def _render(document: Document, wanted: Output) -> str:
-    """All of it: a file has no limit of a ConfigMap's size."""
+def _rendered(archive: Archive, wanted: Output) -> str:
+    """Recomputed, and all of it: a file has no limit of a ConfigMap's size."""
+    document = recomputed(archive)
+    if wanted is Output.HTML:
+        return to_html(document, archive.trials)
     return _RENDER[wanted](document)

@@ -7,6 +7,7 @@ from dbbench.explain import Cause
 from dbbench.results.causes import LABELS
 from dbbench.results.figures import level, share, time
 from dbbench.results.tables import table
+from dbbench.results.wording import ACCOUNT, label, where
 
 Document = Mapping[str, Any]
 
@@ -29,17 +30,13 @@ def where_the_time_went(document: Document) -> list[str]:
     return [
         "## Where the time went",
         "",
-        "What each cause adds to the time of one unit of work: of one pass of the queries, or of "
-        "one transaction as its client waits for it. The terms add up to the difference, indented "
-        "ones to the term above them. Share: of the difference.",
+        ACCOUNT,
         *lines,
     ]
 
 
 def _account(document: Document, found: Document) -> list[str]:
     account, baseline, target = found["account"], document["baseline"], found["target"]
-    where = f"{found['workload']}/{found['cell']}" if found["cell"] else found["workload"]
-    title = f"{target} (emulated)" if found["emulated"] else target
     rows = [
         [
             ("- " if term["partOf"] else "") + LABELS[Cause(term["cause"])],
@@ -69,7 +66,7 @@ def _account(document: Document, found: Document) -> list[str]:
         f"{level(document['confidence'])} interval",
         "share",
     ]
-    lines = [f"### {where}: {title}, causes", ""]
+    lines = [f"### {where(found)}: {label(target, found['emulated'])}, causes", ""]
     if found["cause"]:
         lines += [f"{found['cause'][0].upper()}{found['cause'][1:]}.", ""]
     lines += table(header, rows, left=1)

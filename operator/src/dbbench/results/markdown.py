@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dbbench.results import wording
 from dbbench.results.cause_tables import where_the_time_went
 from dbbench.results.figures import (
     interval,
@@ -11,10 +12,18 @@ from dbbench.results.figures import (
     percent,
     quantity,
     share,
-    together,
 )
 from dbbench.results.tables import table
-from dbbench.stats.interval import FEWEST_FOR_DRIFT
+from dbbench.results.wording import (
+    AGGREGATES,
+    ENVIRONMENT,
+    GATES,
+    TARGET_ENVIRONMENT,
+    bounds_of,
+    is_emulated,
+    label,
+    where,
+)
 
 Document = Mapping[str, Any]
 
@@ -43,26 +52,20 @@ def to_markdown(document: Document) -> str:
 
 
 def _emulation(document: Document) -> list[str]:
-    if not document["emulatedTargets"]:
-        return []
-    names = ", ".join(document["emulatedTargets"])
-    return [
-        f"> **Emulated: not representative.** {names} ran under software emulation (TCG): the node "
-        "has no hardware virtualization. The figures show that everything works; they do not show "
-        "what a virtual machine costs."
-    ]
+    found = wording.emulation(document)
+    return [f"> **{found[0]}** {found[1]}"] if found else []
 
 
 def _slowdowns(document: Document) -> list[str]:
     rows = [
         [
-            _where(found),
-            _target(found["target"], found["emulated"]),
+            where(found),
+            label(found["target"], found["emulated"]),
             found["metric"],
             quantity(found["baselineValue"], found["unit"]),
             quantity(found["targetValue"], found["unit"]),
             f"**{percent(found['slowdown'])}**",
-            interval(_bounds(found)),
+            interval(bounds_of(found)),
             found["verdict"],
             str(found["blocks"]),
         ]
@@ -82,20 +85,18 @@ def _slowdowns(document: Document) -> list[str]:
         "blocks",
     ]
     lines = ["## Slowdown", "", *table(header, rows, left=3)]
-    judged = sum(found["primary"] and found["interval"] is not None for found in
-                 document["comparisons"])  # fmt: skip
-    if judged > 1:
-        lines += ["", together(judged, document["confidence"])]
-    return lines
+    primary = [found for found in document["comparisons"] if found["primary"]]
+    judged = wording.judged(primary, document["confidence"])
+    return [*lines, "", judged] if judged else lines
 
 
 def _controls(document: Document) -> list[str]:
     rows = [
         [
-            _where(found),
+            where(found),
             found["metric"],
             percent(found["slowdown"]),
-            interval(_bounds(found)),
+            interval(bounds_of(found)),
             str(found["blocks"]),
         ]
         for found in document["controls"]
@@ -112,9 +113,7 @@ def _controls(document: Document) -> list[str]:
     return [
         "## Noise floor",
         "",
-        f"{document['baseline']} compared with itself (A/A), on a second deployment in the same "
-        "blocks. There is no verdict on a slowdown no farther from 0 than this interval reaches, "
-        "and no equivalence where it reaches beyond the margin.",
+        wording.noise_floor(document),
         "",
         *table(header, rows, left=2),
     ]
@@ -123,11 +122,11 @@ def _controls(document: Document) -> list[str]:
 def _aggregates(document: Document) -> list[str]:
     rows = [
         [
-            _where(found),
-            _target(found["target"], found["emulated"]),
+            where(found),
+            label(found["target"], found["emulated"]),
             *(
                 _with_bounds(found["aggregates"][name], found["aggregates"]["intervals"][name])
-                for name in ("meanOfSlowdowns", "slowdownOfTotal", "geometricMean")
+                for name in AGGREGATES
             ),
         ]
         for found in document["comparisons"]
@@ -135,13 +134,11 @@ def _aggregates(document: Document) -> list[str]:
     ]
     if not rows:
         return []
-    header = ["workload", "target", "mean of slowdowns", "slowdown of total", "geometric mean"]
+    header = ["workload", "target", *AGGREGATES.values()]
     return [
         "## Queries together",
         "",
-        "Three aggregates of the slowdowns of single queries. They answer different questions and "
-        f"can differ in sign. In brackets: the {level(document['confidence'])} interval over "
-        "blocks.",
+        wording.aggregates(document),
         "",
         *table(header, rows, left=2),
     ]
@@ -154,14 +151,13 @@ def _with_bounds(ratio: float, bounds: Document | None) -> str:
 
 
 def _gates(document: Document) -> list[str]:
-    words = {True: "passed", False: "**missed**", None: "not evaluated"}
     rows = [
         [
             gate["workload"],
-            _target(gate["target"], _emulated(document, gate["target"])),
+            label(gate["target"], is_emulated(document, gate["target"])),
             f"{gate['limit'] * 100:g} %",
             "-" if gate["slowdown"] is None else percent(gate["slowdown"]),
-            words[gate["passed"]],
+            "**missed**" if gate["passed"] is False else GATES[gate["passed"]],
         ]
         for gate in document["gates"]
     ]
@@ -175,7 +171,7 @@ def _queries(document: Document) -> list[str]:
     lines: list[str] = []
     groups: dict[tuple[str, str], list[Document]] = {}
     for found in document["queries"]:
-        groups.setdefault((_where(found), found["target"]), []).append(found)
+        groups.setdefault((where(found), found["target"]), []).append(found)
     for (workload, target), group in groups.items():
         rows = [
             [
@@ -184,7 +180,7 @@ def _queries(document: Document) -> list[str]:
                 quantity(found["targetValue"], found["unit"]),
                 quantity(found["absolute"], found["unit"]),
                 percent(found["slowdown"]),
-                interval(_bounds(found)),
+                interval(bounds_of(found)),
                 found["verdict"],
                 share(found["shareOfBaseline"]),
                 percent(found["contribution"]),
@@ -202,40 +198,33 @@ def _queries(document: Document) -> list[str]:
             "share of total",
             "contribution",
         ]
-        title = _target(target, _emulated(document, target))
+        title = label(target, is_emulated(document, target))
         lines += ["", f"### {workload}: {title}", "", *table(header, rows, left=1)]
     if not lines:
         return []
     return [
         "## Query by query",
         "",
-        "Share of total: of the baseline's total runtime. Contribution: the query's part of the "
-        "slowdown of the total. " + _judged_queries(document),
+        wording.shares(document),
         *lines,
     ]
-
-
-def _judged_queries(document: Document) -> str:
-    judged = sum(found["interval"] is not None for found in document["queries"])
-    return together(judged, document["confidence"]) if judged > 1 else ""
 
 
 def _latencies(document: Document) -> list[str]:
     rows: dict[tuple[str, str, str], list[str]] = {}
     for found in document["latencies"]:
-        target = _target(found["target"], found["emulated"])
-        key = (_where(found), target, found["operation"])
+        target = label(found["target"], found["emulated"])
+        key = (where(found), target, found["operation"])
         rows.setdefault(key, []).append(
             f"{milliseconds(found['baselineValue'])} -> {milliseconds(found['targetValue'])} "
-            f"({percent(found['slowdown'])}, {interval(_bounds(found))})"
+            f"({percent(found['slowdown'])}, {interval(bounds_of(found))})"
         )
     if not rows:
         return []
     return [
         "## Latency",
         "",
-        f"Of all measured trials together: {document['baseline']} -> target (slowdown, "
-        f"{level(document['confidence'])} interval over blocks).",
+        wording.latencies(document),
         "",
         *table(
             ["workload", "target", "operation", *_QUANTILES],
@@ -248,8 +237,8 @@ def _latencies(document: Document) -> list[str]:
 def _errors(document: Document) -> list[str]:
     rows = [
         [
-            _where(found),
-            _target(found["target"], found["target"] in document["emulatedTargets"]),
+            where(found),
+            label(found["target"], found["target"] in document["emulatedTargets"]),
             found["operation"],
             str(found["counts"]["ok"]),
             str(found["counts"]["expectedFailure"]),
@@ -294,34 +283,17 @@ def _environment(document: Document) -> list[str]:
     environment = document["environment"]
     if not environment:
         return []
-    names = {
-        "databaseNode": "node of the database",
-        "driverNode": "node of the driver",
-        "cpuModel": "CPU",
-        "nodeKernel": "kernel of the node",
-        "containerRuntime": "container runtime",
-        "kubernetesVersion": "Kubernetes",
-    }
-    rows = [[text, environment[key]] for key, text in names.items() if environment.get(key)]
-    columns = {
-        "runtime": "runtime",
-        "kernel": "kernel",
-        "hypervisor": "hypervisor",
-        "serverVersion": "server",
-        "serverDigest": "server's digest",
-        "imageDigest": "image",
-        "cpusAllowed": "CPUs",
-    }
+    rows = [[text, environment[key]] for key, text in ENVIRONMENT.items() if environment.get(key)]
     lines = ["## Environment", "", *table(["what", "value"], rows, left=2)]
     targets = [
         [
-            _target(target["name"], target.get("emulated", False)),
-            *(target.get(key) or "-" for key in columns),
+            label(target["name"], target.get("emulated", False)),
+            *(target.get(key) or "-" for key in TARGET_ENVIRONMENT),
         ]
         for target in environment.get("targets") or []
     ]
     if targets:
-        lines += ["", *table(["target", *columns.values()], targets, left=8)]
+        lines += ["", *table(["target", *TARGET_ENVIRONMENT.values()], targets, left=8)]
     return lines
 
 
@@ -336,36 +308,9 @@ def _method(document: Document) -> list[str]:
         f"- seed of the plan: {document['seed']}",
         f"- dbbench {document['dbbench']}; the whole spec is in summary.json, under `spec`",
         "",
-        "Slowdown is target / baseline - 1 for times and baseline / target - 1 for throughput, "
-        "from the mean of log ratios over blocks, with Student's t interval; from "
-        f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
-        f"interval lies within ±{document['equivalenceMargin'] * 100:g} %.",
+        wording.method(document),
     ]
-    lines += [
-        f"\nNext time: {_where(found)} on {found['target']} would tell most with "
-        f"`runs: {found['bestRuns']}` in each trial instead of {found['runs']}, and the time saved "
-        "or spent on fewer or more blocks."
-        for found in document["repetitions"]
-        if found["bestRuns"] != found["runs"]
-    ]
+    lines += [f"\n{text}" for text in wording.repetitions(document)]
     if document["omitted"]:
         lines += ["", f"Left out, for size: {', '.join(document['omitted'])}."]
     return lines
-
-
-def _where(found: Document) -> str:
-    return f"{found['workload']}/{found['cell']}" if found["cell"] else str(found["workload"])
-
-
-def _target(name: str, emulated: bool) -> str:
-    return f"{name} (emulated)" if emulated else name
-
-
-def _emulated(document: Document, target: str) -> bool:
-    """Whether a figure that compares `target` with the baseline rests on emulation."""
-    return bool({target, document["baseline"]} & set(document["emulatedTargets"]))
-
-
-def _bounds(found: Document) -> tuple[float, float] | None:
-    bounds = found["interval"]
-    return (bounds["low"], bounds["high"]) if bounds else None

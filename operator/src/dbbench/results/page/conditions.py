@@ -1,0 +1,51 @@
+"""What the figures rest on: equal conditions, the environment, and how to repeat it. No I/O."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from dbbench.api import API_VERSION, KIND
+from dbbench.results.page.markup import Child, Safe, element
+from dbbench.results.page.tables import table
+from dbbench.results.wording import ENVIRONMENT, TARGET_ENVIRONMENT, label
+
+Document = Mapping[str, Any]
+
+
+def environment(document: Document) -> list[Child]:
+    """Nodes, and what each target ran on; nothing where it is not known."""
+    found = document["environment"]
+    if not found:
+        return []
+    facts = [(text, found[key]) for key, text in ENVIRONMENT.items() if found.get(key)]
+    targets = found.get("targets") or []
+    rows: list[list[Child]] = [
+        [text, *(_shown(target, key) for target in targets)]
+        for key, text in TARGET_ENVIRONMENT.items()
+        if any(target.get(key) for target in targets)
+    ]
+    names = [label(target["name"], target.get("emulated", False)) for target in targets]
+    return [
+        table("Cluster", ("what", "value"), facts, texts={0, 1}),
+        table("Targets", ("what", *names), rows, texts=range(1 + len(names))) if rows else None,
+    ]
+
+
+def _shown(target: Document, key: str) -> Child:
+    text = str(target.get(key) or "-")
+    return element("span", text, class_="long") if len(text) > 40 else text
+
+
+def manifest(document: Document) -> Safe:
+    """The benchmark as a file for kubectl, with the seed that gives the same order again."""
+    spec = dict(document["spec"])
+    spec["trials"] = dict(spec.get("trials") or {}) | {"seed": document["seed"]}
+    body = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": document["benchmark"]["name"]},
+        "spec": spec,
+    }
+    text = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=88)
+    return element("pre", element("code", text), tabindex=0)
