@@ -105,7 +105,7 @@ binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, Core
 # Images of Debian packages alone are built while the compilers run.
 .PHONY: package-images images
 package-images: packages
-	@$(STEP) 'images of Debian packages' workloads/images/build postgres operator
+	@$(STEP) 'images of Debian packages' workloads/images/build postgres mariadb operator
 
 images: packages ## Build all container images into .state/images
 	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images

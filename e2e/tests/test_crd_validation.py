@@ -22,11 +22,19 @@ def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
 
 
 TPCH = {"scaleFactor": "0.01"}
+MYSQL_CONFIG = {"innodb_buffer_pool_size": "2G", "report_port": "1", "skip_log_bin": "1"}
+
+
+def mysql(**config: str) -> dict[str, Any]:
+    """A database of the engine MySQL with these settings."""
+    return {"engine": "MySQL", "image": "mysql:8.4", "config": config}
 
 
 ACCEPTED: list[tuple[str, Any]] = [
     ("database.config", {"shared_buffers": "2GB", "auto_explain.log_min_duration": "-1"}),
     ("database.config", None),
+    ("database", {"engine": "MySQL", "image": "mariadb:11.4", "config": MYSQL_CONFIG}),
+    ("database", {"engine": "MySQL", "image": "mysql:8.4"}),
     ("database.image", "registry.example.com:5000/library/postgres@sha256:" + "0" * 64),
     ("database.imagePullPolicy", "Always"),
     ("database.runAsUser", 70),
@@ -60,7 +68,7 @@ def test_accepted(server: Kubectl, path: str, value: Any) -> None:
 
 REFUSED: list[tuple[str, Any, str, str]] = [
     # what is set, to what, the field that the message names, and what the message says
-    ("database.engine", "Oracle", "spec.database.engine", 'supported values: "PostgreSQL"'),
+    ("database.engine", "Oracle", "spec.database.engine", '"PostgreSQL"'),
     ("database.engine", None, "spec.database.engine", "Required value"),
     ("database.image", "", "spec.database.image", "should be at least 1 chars long"),
     ("database.image", "postgres:17 --privileged", "spec.database.image", "should match"),
@@ -69,8 +77,16 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("database.runAsUser", 0, "spec.database.runAsUser", "greater than or equal to 1"),
     ("database.config", {"Shared Buffers": "1"}, "spec.database.config", "lower-case letters"),
     ("database.config", {"a;b": "1"}, "spec.database.config", "for example shared_buffers"),
-    ("database.config", {"port": "1"}, "spec.database.config", "are set by dbbench; remove them"),
+    ("database.config", {"port": "1"}, "spec.database.config", "set by dbbench for PostgreSQL"),
     ("database.config", {"hba_file": "/x"}, "spec.database.config", "are set by dbbench"),
+    ("database.config", {"include_dir": "/x"}, "spec.database.config", "are set by dbbench"),
+    ("database.config", {"innodb_x": "1"}, "spec.database.config", "for PostgreSQL write shared"),
+    ("database", mysql(datadir="/x"), "spec.database.config", "set by dbbench for MySQL; remove"),
+    ("database", mysql(init_connect="x"), "spec.database.config", "are set by dbbench for MySQL"),
+    ("database", mysql(skip_networking="1"), "spec.database.config", "set by dbbench for MySQL"),
+    ("database", mysql(loose_port="1"), "spec.database.config", "are set by dbbench for MySQL"),
+    ("database", mysql(shared_buffers="1GB"), "spec.database.config", "write innodb_buffer"),
+    ("database", mysql(Max="1"), "spec.database.config", "or innodb_buffer_pool_size"),
     ("database.config", {"log_line_prefix": "a\nport = 1"}, "log_line_prefix", "should match"),
     ("database.config", {"x": "a" * 257}, "spec.database.config.x", "may not be more than 256"),
     ("database.storage.size", "0", "spec.database.storage.size", "must be greater than 0"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbbench.api.spec import Database
+from dbbench.api.database import Database
 from dbbench.engines import engine_of
 from dbbench.engines.postgresql import PostgreSQL, quote
 

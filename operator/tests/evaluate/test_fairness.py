@@ -105,6 +105,26 @@ def test_huge_pages_are_compared_and_their_use_where_every_target_has_them():
     assert names(differences(asked, reports, [])) == expected
 
 
+def test_settings_that_follow_from_a_target_are_left_out_by_engine():
+    named = [
+        trial(name, settings={"hostname": name, "in_hot_standby": name}) for name in ("pod", "vm")
+    ]
+    assert names(differences(SPEC, named, [])) == {"setting hostname"}
+    mysql = spec()
+    mysql["database"] |= {"engine": "MySQL", "image": "mariadb:11.4"}
+    found = differences(DBBenchmarkSpec.model_validate(mysql), named, [])
+    assert names(found) == {"setting in_hot_standby"}
+
+
+def test_another_server_of_the_same_engine_is_a_difference():
+    reports = [trial("pod"), trial("vm")]
+    reports[0].result["server"] |= {"engine": "MariaDB", "version": "10.11.19-MariaDB"}
+    reports[1].result["server"] |= {"engine": "MySQL", "version": "8.4.0"}
+    found = differences(SPEC, reports, [])
+    told = {(d.name, d.baseline_value, d.target_value) for d in found}
+    assert told == {("server version", "10.11.19-MariaDB", "MySQL 8.4.0")}
+
+
 def test_what_a_target_has_of_its_own_is_told_and_is_no_unfairness():
     reports = [trial("pod", kernel="6.18", cpuModel="Xeon"), trial("vm", kernel="6.1")]
     found = differences(SPEC, reports, [])

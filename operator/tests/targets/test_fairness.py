@@ -50,7 +50,11 @@ def block_data(body: dict[str, Any]) -> None:
     body["spec"]["database"]["storage"]["volumeMode"] = "Block"
 
 
-@pytest.mark.parametrize("change", [None, memory_data, block_data])
+def mariadb(body: dict[str, Any]) -> None:
+    body["spec"]["database"] |= {"engine": "MySQL", "config": {"innodb_buffer_pool_size": "1G"}}
+
+
+@pytest.mark.parametrize("change", [None, memory_data, block_data, mariadb])
 def test_the_same_files_configure_every_target(change: Any) -> None:
     first, *others = [
         config_of(context(change, kubevirt=kubevirt), target) for target, kubevirt in WAYS
@@ -129,7 +133,7 @@ def test_the_service_selects_the_instance_s_pods_and_no_job_s(target: str, kubev
 
 
 def test_pods_pass_pod_security_restricted_but_for_the_disk_job() -> None:
-    for name, pod in pods(context()):
+    for name, pod in [*pods(context()), *pods(context(mariadb))]:
         if name == "quickstart-disk-vm":
             continue
         assert pod["securityContext"]["runAsNonRoot"] is True

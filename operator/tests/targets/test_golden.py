@@ -114,6 +114,15 @@ def in_memory(body: dict[str, Any]) -> None:
     body["spec"]["database"]["storage"] = {"size": "256Mi", "medium": "Memory"}
 
 
+def mariadb(body: dict[str, Any]) -> None:
+    host(body)
+    body["spec"]["database"] |= {
+        "engine": "MySQL",
+        "image": "localhost/dbbench/mariadb:10.11",
+        "config": {"innodb_buffer_pool_size": "512M"},
+    }
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
@@ -141,6 +150,10 @@ def in_memory(body: dict[str, Any]) -> None:
         ("kubevirt-bridge", "vm", True, kubevirt_bridge),
         ("kubevirt-shared-cpus", "vm", True, shared_cpus),
         ("kubevirt-storage-class", "vm", True, named_class),
+        ("mariadb-pod", "pod", False, mariadb),
+        ("mariadb-host", "bare", False, mariadb),
+        ("mariadb-qemu", "vm", False, mariadb),
+        ("mariadb-kubevirt", "vm", True, mariadb),
     ],
 )
 def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: Any) -> None:
@@ -169,3 +182,11 @@ def test_trial_jobs(golden: Golden) -> None:
     ctx = context()
     trials = plan.block(ctx.spec, 7, 2).trials
     golden("trial", [trial_job(ctx, trial, 3) for trial in trials if trial.target == "vm"])
+
+
+def test_jobs_against_mariadb(golden: Golden) -> None:
+    ctx = context(mariadb)
+    load = load_job(ctx, ctx.spec.target("vm"), ctx.spec.workload("orders"), 1)
+    trials = plan.block(ctx.spec, 7, 1).trials
+    run = [trial_job(ctx, t, 1) for t in trials if (t.target, t.cell.workload) == ("vm", "orders")]
+    golden("mariadb-jobs", [load, *run])

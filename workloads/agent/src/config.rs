@@ -61,14 +61,16 @@ pub struct Readiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Protocol {
     PostgreSQL,
+    /// Also spoken by MariaDB.
+    MySQL,
 }
 
 /// The database server's program.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Base name of its executable.
-    pub executable: String,
+    /// Base names that its executable has, in one image or another: `mariadbd`, `mysqld`.
+    pub executables: Vec<String>,
 }
 
 fn default_listen() -> String {
@@ -147,7 +149,7 @@ mod tests {
         "env":{"PGDATA":"/dbbench/data/pgdata"},
         "user":{"uid":999,"gid":999},"dataDirectory":"/dbbench/data",
         "readiness":{"protocol":"PostgreSQL","port":5432},
-        "server":{"executable":"postgres"},"stopSignal":"SIGINT","stopGraceSeconds":60}"#;
+        "server":{"executables":["postgres"]},"stopSignal":"SIGINT","stopGraceSeconds":60}"#;
 
     #[test]
     fn a_full_configuration_is_read() {

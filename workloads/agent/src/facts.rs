@@ -80,7 +80,7 @@ impl Reader {
             Scope::Container => cgroup.memory_limit().or(total),
         };
         let server = self.config.server.as_ref().and_then(|server| {
-            process_table::running(Path::new("/proc"), std::process::id(), &server.executable)
+            process_table::running(Path::new("/proc"), std::process::id(), &server.executables)
         });
         let limits = server.clone().unwrap_or_else(|| "/proc/self".into()).join("limits");
         let hypervisor = hypervisor();
@@ -282,7 +282,7 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let name = own.file_name().unwrap().to_string_lossy().into_owned();
         let config = AgentConfig {
-            server: Some(crate::config::Server { executable: name }),
+            server: Some(crate::config::Server { executables: vec![name] }),
             data_directory: Some("/proc".into()),
             ..AgentConfig::default()
         };

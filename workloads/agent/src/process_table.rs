@@ -101,11 +101,12 @@ pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
     total
 }
 
-/// Returns the directory below `proc` of the agent's oldest descendant whose executable has this base name.
-pub fn running(proc: &Path, agent: u32, executable: &str) -> Option<PathBuf> {
+/// Returns the directory below `proc` of the agent's oldest descendant whose executable has one of these base names.
+pub fn running(proc: &Path, agent: u32, executables: &[impl AsRef<str>]) -> Option<PathBuf> {
     let found = family(proc, agent).into_values().find(|(directory, _)| {
-        std::fs::read_link(directory.join("exe"))
-            .is_ok_and(|path| path.file_name().is_some_and(|name| name == executable))
+        std::fs::read_link(directory.join("exe")).is_ok_and(|path| {
+            path.file_name().is_some_and(|name| executables.iter().any(|one| name == one.as_ref()))
+        })
     });
     found.map(|(directory, _)| directory)
 }
@@ -205,16 +206,16 @@ mod tests {
     #[test]
     fn the_server_is_found_by_its_executable() {
         let proc = proc_with_three_processes();
-        assert_eq!(running(proc.path(), 1, "program40"), Some(proc.path().join("40")));
-        assert_eq!(running(proc.path(), 1, "program"), None);
+        assert_eq!(running(proc.path(), 1, &["other", "program40"]), Some(proc.path().join("40")));
+        assert_eq!(running(proc.path(), 1, &["program"]), None);
     }
 
     #[test]
     fn processes_of_the_node_are_not_the_databases() {
         let proc = proc_with_three_processes();
-        assert_eq!(running(proc.path(), 1, "program30"), None);
+        assert_eq!(running(proc.path(), 1, &["program30"]), None);
         process(proc.path(), 35, "(grandchild) S 40 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0");
         assert_eq!(sum(proc.path(), 1).count, 2);
-        assert_eq!(running(proc.path(), 1, "program35"), Some(proc.path().join("35")));
+        assert_eq!(running(proc.path(), 1, &["program35"]), Some(proc.path().join("35")));
     }
 }

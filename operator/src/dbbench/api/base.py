@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 
 from dbbench.api.quantities import (
     DECIMAL_PATTERN,
@@ -33,6 +34,10 @@ def rule(
 def rules(*entries: dict[str, str]) -> dict[str, Any]:
     """JSON schema extension that carries CEL rules."""
     return {"x-kubernetes-validations": list(entries)}
+
+
+# The API server fills an absent object, then the defaults of its fields.
+DEFAULTED: JsonDict = {"default": {}}
 
 
 class ApiModel(BaseModel):

@@ -4,9 +4,9 @@ from enum import StrEnum
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
 
 from dbbench.api.base import (
+    DEFAULTED,
     ApiModel,
     DecimalString,
     Duration,
@@ -16,19 +16,10 @@ from dbbench.api.base import (
     rule,
     rules,
 )
-from dbbench.api.resources import Resources, Storage
+from dbbench.api.database import Database
+from dbbench.api.resources import Resources
 from dbbench.api.target import Target
 from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
-
-
-class Engine(StrEnum):
-    POSTGRESQL = "PostgreSQL"
-
-
-class ImagePullPolicy(StrEnum):
-    ALWAYS = "Always"
-    IF_NOT_PRESENT = "IfNotPresent"
-    NEVER = "Never"
 
 
 class Connection(StrEnum):
@@ -47,64 +38,7 @@ class CleanupPolicy(StrEnum):
     NEVER = "Never"
 
 
-# The API server fills an absent object, then the defaults of its fields.
-DEFAULTED: JsonDict = {"default": {}}
-
 LabelValue = Annotated[str, Field(max_length=63)]
-ConfigValue = Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f]*$")]
-
-
-class Database(ApiModel):
-    """The database that is measured; the same bits and the same configuration in every target."""
-
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            rule(
-                "!has(self.config) || self.config.all(k, k.matches('^[a-z_][a-z0-9_.]*$'))",
-                "names of settings consist of lower-case letters, digits, '_' and '.', "
-                "for example shared_buffers",
-                field_path=".config",
-            ),
-            rule(
-                "!has(self.config) || self.config.all(k, !(k in ['listen_addresses', 'port', "
-                "'data_directory', 'config_file', 'hba_file', 'unix_socket_directories']))",
-                "listen_addresses, port, data_directory, config_file, hba_file and "
-                "unix_socket_directories are set by dbbench; remove them",
-                field_path=".config",
-            ),
-        )
-    )
-
-    engine: Engine = Field(description="The database engine.")
-    image: str = Field(
-        min_length=1,
-        max_length=512,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
-        description=(
-            "Container image of the database, for example postgres:17. The virtual machine boots "
-            "this very image."
-        ),
-    )
-    image_pull_policy: ImagePullPolicy = Field(
-        ImagePullPolicy.IF_NOT_PRESENT, description="Pull policy of that image."
-    )
-    run_as_user: int = Field(
-        999,
-        ge=1,
-        le=2147483647,
-        description=(
-            "User and group id that the image's database runs as: 999 in Debian-based images of "
-            "PostgreSQL, 70 in Alpine-based ones."
-        ),
-    )
-    config: dict[str, ConfigValue] | None = Field(
-        None,
-        max_length=100,
-        description="Settings of the server, rendered once into the same file for every target.",
-    )
-    storage: Storage = Field(
-        default_factory=Storage, json_schema_extra=DEFAULTED, description="Storage of the database."
-    )
 
 
 class Toleration(ApiModel):

@@ -1,15 +1,19 @@
-"""What is special about each database engine. No I/O."""
+"""What is special about each database engine: one module for each. No I/O."""
 
-from dbbench.api import spec
+from dbbench.api import database as api
 from dbbench.engines.engine import Engine, Readiness
+from dbbench.engines.mysql import MySQL
 from dbbench.engines.postgresql import PostgreSQL
 
-_ENGINES: dict[spec.Engine, Engine] = {spec.Engine.POSTGRESQL: PostgreSQL()}
+_ENGINES: dict[api.Engine, Engine] = {
+    api.Engine.POSTGRESQL: PostgreSQL(),
+    api.Engine.MYSQL: MySQL(),
+}
 
 
-def engine_of(database: spec.Database) -> Engine:
+def engine_of(database: api.Database) -> Engine:
     """The engine that the spec names."""
     return _ENGINES[database.engine]
 
 
-__all__ = ["Engine", "PostgreSQL", "Readiness", "engine_of"]
+__all__ = ["Engine", "MySQL", "PostgreSQL", "Readiness", "engine_of"]

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dbbench.api.spec import Database
+from dbbench.api.database import Database
+from dbbench.api.resources import Resources
 
 # Paths inside the database's container and inside the guest; the same in both.
 BINARIES = "/dbbench/bin"
@@ -34,8 +35,8 @@ class Engine(Protocol):
         """TCP port that clients connect to."""
 
     @property
-    def executable(self) -> str:
-        """Name of the server's executable: its processes are counted, its file is hashed."""
+    def executables(self) -> tuple[str, ...]:
+        """Names of the server's executable, by image: its file is hashed."""
 
     @property
     def readiness(self) -> Readiness:
@@ -64,3 +65,6 @@ class Engine(Protocol):
 
     def driver_url(self, host: str) -> str:
         """URL for the driver, without a password."""
+
+    def unequal_settings(self, resources: Resources) -> frozenset[str]:
+        """Reported settings that follow from what a target is, or that change by themselves."""

@@ -1,8 +1,8 @@
 """PostgreSQL in the official image, or one that behaves like it. No I/O."""
 
-import re
-
-from dbbench.api.spec import Database
+from dbbench.api import database as api
+from dbbench.api.database import Database
+from dbbench.api.resources import Resources
 from dbbench.engines.engine import (
     CONFIG,
     DATA,
@@ -11,23 +11,18 @@ from dbbench.engines.engine import (
     PASSWORD_FILE,
     Readiness,
 )
+from dbbench.engines.settings import requested, unprintable
 
 _FILE = "postgresql.conf"
 _SOCKETS = "/var/run/postgresql"
-_NAME = re.compile(r"[a-z_][a-z0-9_.]*")
 
-# Everything that dbbench itself sets; docs/targets.md lists it for users.
+# Everything that dbbench itself sets; docs/engines.md lists it for users.
 _OWN = {
     "listen_addresses": "*",
     "port": "5432",
     "unix_socket_directories": _SOCKETS,
 }
-# Decided by the entrypoint and PGDATA, or by directives that would pull in other files and so
-# make the configuration differ from what was asked for.
-_RESERVED = frozenset(
-    {*_OWN, "data_directory", "config_file", "hba_file", "ident_file"}
-    | {"include", "include_dir", "include_if_exists"}
-)
+_UNEQUAL = frozenset({"in_hot_standby", "max_open_files"})
 
 
 def quote(value: str) -> str:
@@ -36,7 +31,7 @@ def quote(value: str) -> str:
     The server takes any type of setting in quotes (PostgreSQL documentation, section 20.1.2).
     ValueError for control characters: a line break would start another setting.
     """
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in value):
+    if unprintable(value):
         raise ValueError(f"{value!r} has control characters; remove them")
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
@@ -45,7 +40,7 @@ class PostgreSQL:
     """PostgreSQL 13 and later."""
 
     port = 5432
-    executable = "postgres"
+    executables = ("postgres",)
     readiness = Readiness(protocol="PostgreSQL", port=5432)
     # Fast shutdown: sessions are ended, and a checkpoint is written.
     stop_signal = "SIGINT"
@@ -56,18 +51,7 @@ class PostgreSQL:
         """postgresql.conf: what dbbench must set, then the user's settings sorted by name."""
         lines = ["# Made by dbbench from spec.database.config; the same in every target."]
         lines += [f"{name} = {quote(value)}" for name, value in _OWN.items()]
-        for name, value in sorted((database.config or {}).items()):
-            if _NAME.fullmatch(name) is None:
-                raise ValueError(
-                    f"spec.database.config: {name!r} is not the name of a setting; names consist "
-                    "of lower-case letters, digits, '_' and '.'"
-                )
-            if name in _RESERVED:
-                raise ValueError(f"spec.database.config: {name} is set by dbbench; remove it")
-            try:
-                lines.append(f"{name} = {quote(value)}")
-            except ValueError as error:
-                raise ValueError(f"spec.database.config: {name}: {error}") from error
+        lines += requested(api.Engine.POSTGRESQL, database, quote)
         return _FILE, "\n".join(lines) + "\n"
 
     def command(self, database: Database) -> list[str]:
@@ -86,3 +70,10 @@ class PostgreSQL:
     def driver_url(self, host: str) -> str:
         """postgres://dbbench@host:5432/dbbench."""
         return f"postgres://{DATABASE_USER}@{host}:{self.port}/{DATABASE_NAME}"
+
+    def unequal_settings(self, resources: Resources) -> frozenset[str]:
+        """What the server finds out by itself, from limits and huge pages of where it runs."""
+        if resources.hugepages is not None:
+            # Every target has them then, and using them is no matter of the target.
+            return _UNEQUAL
+        return _UNEQUAL | {"huge_pages_status"}

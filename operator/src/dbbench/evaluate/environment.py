@@ -7,6 +7,7 @@ from dbbench.api.status import Environment, TargetEnvironment
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
 from dbbench.evaluate.preflight import matching
 from dbbench.evaluate.state import State
+from dbbench.results.driver_result import server_name
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.targets.build import runtime_of
 
@@ -92,7 +93,7 @@ def latest_facts(records: Iterable[TrialRecord], target: str) -> Mapping[str, An
 def _server_version(records: Iterable[TrialRecord], target: str) -> str:
     for record in records:
         if record.target == target and record.result:
-            return str((record.result.get("server") or {}).get("version", ""))
+            return server_name(record.result.get("server") or {})
     return ""
 
 

@@ -7,14 +7,12 @@ from typing import Any
 from dbbench.api.resources import Resources
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.engines import engine_of
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
+from dbbench.results.driver_result import server_name
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.placement import has_exclusive_cpus
 
-# Reported settings that follow from what a target is, or that change by themselves.
-_INHERENT_SETTINGS = frozenset({"huge_pages_status", "in_hot_standby", "max_open_files"})
-# With huge pages in the spec, every target has them, and using them is no matter of the target.
-_HUGE_PAGES_STATUS = "huge_pages_status"
 # Facts that differ because a target is what it is: told, but no reason for False.
 _INHERENT_FACTS = {"kernel": "kernel", "clock source": "clockSource", "CPU model": "cpuModel"}
 _MAX_LISTED = 10
@@ -107,9 +105,7 @@ def _profile(
     loads: Iterable[LoadRecord],
 ) -> dict[str, str]:
     """Comparable properties of a target, by name; empty when it has not been measured."""
-    left_out = _INHERENT_SETTINGS
-    if spec.resources.hugepages is not None:
-        left_out -= {_HUGE_PAGES_STATUS}
+    left_out = engine_of(spec.database).unequal_settings(spec.resources)
     profile: dict[str, str] = {}
     for trial in trials:
         if trial.target == target.name and trial.result:
@@ -149,7 +145,7 @@ def _cpu_limit(resources: Resources, target: Target) -> str:
 
 def _server(result: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, str]:
     server = result.get("server") or {}
-    profile = {"server version": str(server.get("version", "absent"))}
+    profile = {"server version": server_name(server) or "absent"}
     for name, value in (server.get("settings") or {}).items():
         if name not in left_out:
             profile[f"setting {name}"] = str(value)

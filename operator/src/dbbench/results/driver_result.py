@@ -58,6 +58,17 @@ def read(document: Mapping[str, Any] | None) -> DriverResult:
     return DriverResult({metric.name: metric for metric in metrics}, tuple(operations))
 
 
+def server_name(server: Mapping[str, Any]) -> str:
+    """Engine and version as the server gives them: under one engine of the spec several answer.
+
+    Empty when it told no version.
+    """
+    engine, version = str(server.get("engine", "")), str(server.get("version", ""))
+    if not version or engine in version:
+        return version
+    return f"{engine} {version}".strip()
+
+
 def _metric(entry: Mapping[str, Any]) -> Metric:
     name = _name(entry, "a metric")
     value = _number(entry.get("value"), f"the value of metric {name}")

@@ -59,7 +59,7 @@ def agent_document(ctx: Context) -> dict[str, Any]:
         "dataDirectory": DATA,
         **({"dataInMemoryBytes": quantity(database.storage.size)} if in_memory(ctx) else {}),
         "readiness": {"protocol": engine.readiness.protocol, "port": engine.readiness.port},
-        "server": {"executable": engine.executable},
+        "server": {"executables": list(engine.executables)},
         "stopSignal": engine.stop_signal,
         "stopGraceSeconds": engine.stop_grace_seconds,
     }
