@@ -6,8 +6,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from dbbench.api.database import Database
+from dbbench.engines import MySQL
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -34,15 +38,68 @@ AGENT = {
     "user": {"uid": 999, "gid": 999},
     "dataDirectory": "/dbbench/data",
     "readiness": {"protocol": "PostgreSQL", "port": 5432},
-    "server": {"executable": "postgres"},
+    "server": {"executables": ["postgres"]},
     "stopSignal": "SIGINT",
     "stopGraceSeconds": 60,
 }
 
 
+MARIADB = MySQL()
+MARIADB_CONFIG = Database(
+    engine="MySQL",
+    image="mariadb",
+    config={"innodb_buffer_pool_size": "64M", "innodb_log_write_ahead_size": "4096"},
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A database as these tests start it: what the operator would write, and a client."""
+
+    image: str
+    agent: dict[str, Any]
+    file: str
+    settings: str
+    port: int
+    memory: tuple[str, ...]
+    client: tuple[str, ...]
+    """Program of the image that prints what the statement behind it yields, without headings."""
+
+
+POSTGRES = Server(
+    image="postgres",
+    agent=AGENT,
+    file="postgresql.conf",
+    settings=SETTINGS,
+    port=5432,
+    memory=("/var/run/postgresql", "/tmp"),
+    client=(
+        *("psql", "--no-psqlrc", "-qtA", "-v", "ON_ERROR_STOP=1"),
+        *("-d", "host=127.0.0.1 user=dbbench dbname=dbbench", "-c"),
+    ),
+)
+MARIADB_SERVER = Server(
+    image="mariadb",
+    agent={
+        **{key: AGENT[key] for key in ("version", "listen", "user", "dataDirectory")},
+        "command": MARIADB.command(MARIADB_CONFIG),
+        "env": MARIADB.environment(MARIADB_CONFIG),
+        "readiness": {"protocol": MARIADB.readiness.protocol, "port": MARIADB.readiness.port},
+        "server": {"executables": MARIADB.executables},
+        "stopSignal": MARIADB.stop_signal,
+        "stopGraceSeconds": MARIADB.stop_grace_seconds,
+    },
+    file=MARIADB.config_file(MARIADB_CONFIG)[0],
+    settings=MARIADB.config_file(MARIADB_CONFIG)[1],
+    port=MARIADB.port,
+    memory=("/tmp", *MARIADB.writable_directories),
+    client=("mariadb", "--no-defaults", "--host=127.0.0.1", "--user=root", "-BN", "-e"),
+)
+
+
 @dataclass
 class Images:
-    postgres: Image
+    databases: dict[str, Image]
     launcher: Image
     kernel: Image
 
@@ -54,10 +111,12 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
         pytest.fail("these tests start containers: they need root")
     binary = ROOT / ".state" / "bin" / "dbbench-driver"
     assert binary.exists(), "run workloads/build first"
-    names = ["postgres", "launcher", "guest-kernel"]
+    names = ["postgres", "mariadb", "launcher", "guest-kernel"]
     subprocess.run([ROOT / "workloads" / "images" / "build", *names], check=True)
     into = tmp_path_factory.mktemp("images")
-    images = Images(*(containers.unpack(name, into) for name in names))
+    found = {name: containers.unpack(name, into) for name in names}
+    databases = {name: found[name] for name in ("postgres", "mariadb")}
+    images = Images(databases, found["launcher"], found["guest-kernel"])
     # runc gives a tmpfs the mode of the directory below it, and would make this one for root only.
     scratch = images.launcher.root / "run" / "dbbench"
     scratch.mkdir()
@@ -75,20 +134,21 @@ def network():
 class Bench:
     """A directory with what a pod's volumes hold, and the containers that use it."""
 
-    def __init__(self, folder: Path, images: Images, network: str) -> None:
-        self.folder, self.images, self.network = folder, images, network
+    def __init__(self, folder: Path, images: Images, network: str, server: Server) -> None:
+        self.folder, self.images, self.network, self.server = folder, images, network, server
+        self.image = images.databases[server.image]
         self.serial = 0
         for volume in ("bin", "config", "data", "kernel", "root", "secret"):
             (folder / volume).mkdir(parents=True)
             # An emptyDir may be written by any user of the pod.
             (folder / volume).chmod(0o777)
         (folder / "secret" / "password").write_text(PASSWORD)
-        (folder / "config" / "postgresql.conf").write_text(SETTINGS)
+        (folder / "config" / server.file).write_text(server.settings)
         self.configure({})
 
     def configure(self, changes: dict) -> None:
         """Write agent.json with some keys changed."""
-        (self.folder / "config" / "agent.json").write_text(json.dumps(AGENT | changes))
+        (self.folder / "config" / "agent.json").write_text(json.dumps(self.server.agent | changes))
 
     def volumes(self, *names: str) -> dict[str, Path]:
         return {f"/dbbench/{name}": self.folder / name for name in names}
@@ -114,7 +174,7 @@ class Bench:
         command = ["/dbbench/bin/dbbench-driver", "agent", "pack-root", "--size", size]
         command += ["--tools", "/dbbench/bin/guest-tools", "--output", "/dbbench/root/disk.img"]
         container = Container(
-            self.images.postgres,
+            self.image,
             command,
             uid=0,
             gid=107,
@@ -143,7 +203,7 @@ class Bench:
                 {"serial": "config", "directory": "/dbbench/config"},
                 {"serial": "secret", "directory": "/dbbench/secret"},
             ],
-            "network": {"user": {"forward": [5432, 9590]}},
+            "network": {"user": {"forward": [self.server.port, 9590]}},
             "scratch": "/run/dbbench",
             "powerdownGraceSeconds": 90,
         }
@@ -169,7 +229,7 @@ class Bench:
     def pod(self, uid: int = 999):
         """Run the database's container with the agent as PID 1, without root."""
         container = Container(
-            self.images.postgres,
+            self.image,
             [
                 "/dbbench/bin/dbbench-driver",
                 "agent",
@@ -181,7 +241,7 @@ class Bench:
             gid=uid,
             network=self.network,
             mounts=self.volumes("bin", "config", "data", "secret"),
-            memory=["/var/run/postgresql", "/tmp"],
+            memory=self.server.memory,
         )
         return containers.running(container, self.bundle("pod"))
 
@@ -200,9 +260,8 @@ class Bench:
         containers.wait_until(self.ready, "the database is ready", started)
 
     def sql(self, statement: str) -> str:
-        """Return what psql prints for a statement over TCP."""
-        psql = ["psql", "--no-psqlrc", "-qtA", "-v", "ON_ERROR_STOP=1", "-c", statement]
-        done = self.inside([*psql, "host=127.0.0.1 user=dbbench dbname=dbbench"])
+        """Return what the server's client prints for a statement over TCP."""
+        done = self.inside([*self.server.client, statement])
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
@@ -214,13 +273,14 @@ class Bench:
         )
 
     def inside(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a client in the network of the containers; psql comes from the image."""
+        """Run a client in the network of the containers; the client comes from the image."""
         enter = ["nsenter", f"--net=/run/netns/{self.network}"]
-        if command[0] == "psql":
-            enter += ["chroot", str(self.images.postgres.root)]
+        if command[0] == self.server.client[0]:
+            enter += ["chroot", str(self.image.root)]
         environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/15/bin",
             "PGPASSWORD": PASSWORD,
+            "MYSQL_PWD": PASSWORD,
         }
         return subprocess.run(
             [*enter, *command], capture_output=True, text=True, env=environment, check=False
@@ -229,7 +289,15 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, images: Images, network: str) -> Bench:
-    """Return volumes with the agent installed."""
-    bench = Bench(tmp_path / "bench", images, network)
+    """Return volumes with the agent installed, for PostgreSQL."""
+    bench = Bench(tmp_path / "bench", images, network, POSTGRES)
+    bench.install()
+    return bench
+
+
+@pytest.fixture
+def mariadb(tmp_path: Path, images: Images, network: str) -> Bench:
+    """Return volumes with the agent installed, for MariaDB."""
+    bench = Bench(tmp_path / "mariadb", images, network, MARIADB_SERVER)
     bench.install()
     return bench
