@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from dbbench.evaluate.recompute import differences, recompute
 from dbbench.evaluate.state import Ref
 from dbbench.results.archive import Archive, described, pack, unpack
 from dbbench.results.documents import results_data, to_json
+from dbbench.results.page import to_html
 
 from .model_cluster import ModelCluster, spec
 
@@ -89,3 +91,39 @@ def test_what_was_left_out_for_size_is_not_compared():
     published = {"queries": [], "trials": {"notMeasured": [1]}, "omitted": ["queries"]}
     assert differences(published, json.loads('{"queries": [1], "trials": {"notMeasured": [1]}}')) \
         == []  # fmt: skip
+
+
+STORED = Path(__file__).parents[1] / "results" / "data" / "quickstart.tar.gz"
+
+
+@pytest.fixture(scope="module")
+def stored():
+    """An archive of a real run: manifests/samples/quickstart.yaml in the local cluster, emulated.
+
+    Its trials are as the driver wrote them. It stays as it is: later versions must read it.
+    """
+    return unpack(STORED.read_bytes())
+
+
+def test_an_archive_of_an_earlier_version_is_still_read_and_recomputed(stored):
+    document = recompute(stored)
+    assert len(stored.trials) == 12
+    assert {found["workload"] for found in document["comparisons"]} == {
+        "analytics",
+        "orders",
+        "telecom",
+    }
+    # What does not depend on how slowdowns are estimated.
+    for name in ("operations", "seed", "emulatedTargets"):
+        assert differences({name: stored.summary[name]}, document) == []
+
+
+def test_the_page_of_a_real_run_has_all_its_plots(stored):
+    document = recompute(stored)
+    page = to_html(document, stored.trials)
+    assert "Emulated: not representative." in page
+    for operation in document["operations"]:
+        if operation["latencySeconds"] and operation["latencySeconds"]["count"] >= 1000:
+            assert f"Latency of {operation['operation']} by quantile" in page
+    assert "user CPU time" in page
+    assert page.count('class="forest"') >= 2

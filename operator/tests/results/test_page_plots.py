@@ -148,8 +148,11 @@ def test_attempts_are_in_the_order_of_time():
         outcome=Outcome.MEASURED, reason="", message="", started="2026-11-21T08:02:00Z",
         finished="2026-11-21T08:03:00Z", result=None,
     )  # fmt: skip
-    earlier = replace(first, trial="b002.vm.orders", started="2026-11-21T08:00:30+00:00")
+    earlier = replace(
+        first, trial="b002.vm.orders", target="vm", started="2026-11-21T08:00:30+00:00"
+    )
     assert timeline.in_time([first, earlier]) == [earlier, first]
-    text = timeline.attempts([first, earlier], timeline.moment(earlier.started))
+    text = timeline.attempts([first, earlier], timeline.moment(earlier.started), {"vm"})
     assert text.index("b002.vm.orders.1") < text.index("b001.pod.orders.1")
     assert "+1:30" in text
+    assert "vm (emulated)" in text

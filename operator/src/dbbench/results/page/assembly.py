@@ -286,6 +286,7 @@ def _trials(
     if not records:
         return "Trials in the order of time", []
     names = _names(document)
+    emulated = document["emulatedTargets"]
     first = min(timeline.moment(record.started) for record in records)
     unusable = [
         element("li", f"{one['trial']}, attempt {one['attempt']}: measured, but of no use: "
@@ -301,7 +302,7 @@ def _trials(
             "div", timeline.charts(document["comparisons"], records, targets), class_="grid two"
         ),
         element("ul", unusable) if unusable else None,
-        _details("Every attempt as a table", [timeline.attempts(records, first)]),
+        _details("Every attempt as a table", [timeline.attempts(records, first, emulated)]),
     ]  # fmt: skip
 
 

@@ -19,10 +19,14 @@ _HEIGHT = 26
 def accounts(document: Document) -> list[Child]:
     """One for each comparison that has an account, with the largest cause in a sentence."""
     return [
-        [_sentence(found), _account(document, found), _not_measured(found)]
+        [_heading(found), _sentence(found), _account(document, found), _not_measured(found)]
         for found in document["comparisons"]
         if found.get("account")
     ]
+
+
+def _heading(found: Document) -> Safe:
+    return element("h3", f"{where(found)}: {label(found['target'], found['emulated'])}")
 
 
 def _sentence(found: Document) -> Safe | None:
@@ -58,8 +62,7 @@ def _account(document: Document, found: Document) -> Safe:
         f"{level(document['confidence'])} interval",
         "share",
     )
-    caption = f"{where(found)}: {label(found['target'], found['emulated'])}, causes"
-    return table(caption, header, rows, wide={3}, kind="forest")
+    return table("What each cause adds", header, rows, wide={3}, kind="forest")
 
 
 def _row(axis: Scale, name: Child, term: Document, *, part: bool) -> Sequence[Child]:

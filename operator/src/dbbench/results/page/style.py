@@ -23,6 +23,7 @@ header{border-bottom:1px solid var(--rule);padding-bottom:1rem}
 h1{font-size:clamp(1.1rem,2vw,1.4rem);line-height:1.35;margin:.2rem 0 1rem;font-weight:650;
 text-wrap:pretty}
 h2{font-size:1.2rem;margin:2.2rem 0 .6rem}
+h3{font-size:1.02rem;margin:1.4rem 0 .2rem}
 .where,.note,footer,figcaption,caption{color:var(--faint)}
 .where{margin:0}
 .note,footer{font-size:.86rem}
@@ -99,7 +100,7 @@ main,footer{padding:.9rem}}
 --warn:#7a1f00;--warnback:#fff;--s0:#0072b2;--s1:#d55e00;--s2:#007a5c;--s3:#a8568a}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 html{font-size:11.5px}body{font-size:1rem}main,footer{max-width:none;padding:0}
-nav{display:none}h2,h2+p,.legend{break-after:avoid}tr,figure,.warning{break-inside:avoid}thead{display:table-header-group}
+nav{display:none}h2,h3,h2+p,h3+p,.legend{break-after:avoid}tr,figure,.warning{break-inside:avoid}thead{display:table-header-group}
 pre{white-space:pre-wrap}
 @page{size:A4 landscape;margin:12mm}}
 """)

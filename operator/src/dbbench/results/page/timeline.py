@@ -1,6 +1,6 @@
 """Every attempt at a trial in the order of time: value, block, whether it counts. No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from dbbench.results.page.scale import (
 from dbbench.results.page.series import Targets
 from dbbench.results.page.tables import table
 from dbbench.results.record import Outcome, TrialRecord
+from dbbench.results.wording import label
 
 _HEIGHT = 190
 _TOP = 18
@@ -45,16 +46,16 @@ def charts(
     ]
 
 
-def attempts(records: Sequence[TrialRecord], first: datetime) -> Safe:
+def attempts(records: Sequence[TrialRecord], first: datetime, emulated: Collection[str]) -> Safe:
     """The same as a table, and why those that do not count do not."""
     rows: list[Sequence[Child]] = [
         (
             f"{record.trial}.{record.attempt}",
             str(record.block),
-            record.target,
+            label(record.target, record.target in emulated),
             f"{record.workload}/{record.cell}" if record.cell else record.workload,
             record.outcome.value,
-            " ".join(part for part in (record.message,) if part) or "-",
+            record.message or "-",
             _after(first, record.started),
             _after(first, record.finished),
         )
