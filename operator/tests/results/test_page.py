@@ -23,7 +23,8 @@ VOID = {"meta", "br"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "footer", "nav", "section",
     "h1", "h2", "h3", "p", "div", "span", "strong", "em", "b", "small", "br", "a", "ul", "li", "dl",
-    "dt", "dd", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption",
+    "dt", "dd", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "figure",
+    "figcaption",
     "details", "summary", "pre", "code",
     "svg", "g", "line", "path", "rect", "circle", "polyline", "text", "desc",
 }  # fmt: skip
