@@ -57,12 +57,12 @@ def benchmark(name: str, **spec: object) -> Manifest:
     }
 
 
-def changed(path: str, value: Any) -> Manifest:  # noqa: ANN401 (JSON)
-    """The minimal benchmark with one field set, or removed when the value is None.
+def changed(path: str, value: Any, base: Manifest | None = None) -> Manifest:  # noqa: ANN401 (JSON)
+    """The minimal benchmark, or `base`, with one field set, or removed when the value is None.
 
     `path` is made of field names and list indices: `targets.0.name`.
     """
-    document = copy.deepcopy(benchmark("checked"))
+    document = copy.deepcopy(base or benchmark("checked"))
     *parents, last = path.split(".")
     place: Any = document["spec"]
     for part in parents:

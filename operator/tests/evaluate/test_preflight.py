@@ -37,6 +37,16 @@ def test_resources_beyond_the_node_are_named():
     assert "3.5" in found["InsufficientCPU"]
 
 
+def test_a_driver_on_the_databases_node_needs_cpus_beside_it():
+    placement = spec()["placement"] | {"driver": {"colocation": "SameNode"}}
+    four = ModelCluster(spec(resources={"cpu": 4}, placement=placement), nodes=(node("a"),))
+    found = reasons(four)
+    assert found.keys() == {"InsufficientCPU"}
+    assert "the driver needs 250m" in found["InsufficientCPU"]
+    three = ModelCluster(spec(resources={"cpu": 3}, placement=placement), nodes=(node("a"),))
+    assert reasons(three) == {}
+
+
 def test_huge_pages_must_be_set_aside_on_the_node():
     resources = {"memory": "1Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
     found = reasons(ModelCluster(spec(resources=resources)))

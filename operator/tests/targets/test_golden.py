@@ -123,6 +123,11 @@ def mariadb(body: dict[str, Any]) -> None:
     }
 
 
+def same_node(body: dict[str, Any]) -> None:
+    body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
+    body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
@@ -190,3 +195,8 @@ def test_jobs_against_mariadb(golden: Golden) -> None:
     trials = plan.block(ctx.spec, 7, 1).trials
     run = [trial_job(ctx, t, 1) for t in trials if (t.target, t.cell.workload) == ("vm", "orders")]
     golden("mariadb-jobs", [load, *run])
+
+
+def test_a_driver_on_the_databases_node(golden: Golden) -> None:
+    ctx = context(same_node)
+    golden("load-same-node", [load_job(ctx, ctx.spec.target("pod"), ctx.spec.workloads[0], 1)])

@@ -17,6 +17,7 @@ from dbbench.api.base import (
     rules,
 )
 from dbbench.api.database import Database
+from dbbench.api.placement import PLACEMENT_RULES, Placement
 from dbbench.api.resources import Resources
 from dbbench.api.target import Target
 from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
@@ -36,38 +37,6 @@ class CleanupPolicy(StrEnum):
     ALWAYS = "Always"
     ON_SUCCESS = "OnSuccess"
     NEVER = "Never"
-
-
-LabelValue = Annotated[str, Field(max_length=63)]
-
-
-class Toleration(ApiModel):
-    """A toleration of the pods, as in the core API."""
-
-    key: str | None = Field(None, max_length=317)
-    operator: str | None = Field(None, max_length=10)
-    value: str | None = Field(None, max_length=63)
-    effect: str | None = Field(None, max_length=20)
-
-
-class NodePlacement(ApiModel):
-    """Which node a role runs on."""
-
-    node_selector: dict[str, LabelValue] = Field(
-        max_length=20,
-        min_length=1,
-        description="Labels of the node, for example kubernetes.io/hostname: bench-1.",
-    )
-    tolerations: list[Toleration] | None = Field(
-        None, max_length=20, description="Taints of the node that are tolerated."
-    )
-
-
-class Placement(ApiModel):
-    """Where the database and the driver run: the same nodes for all targets."""
-
-    database: NodePlacement = Field(description="The node that every target runs on in turn.")
-    driver: NodePlacement = Field(description="The node that the client program runs on.")
 
 
 class TpchWorkload(ApiModel):
@@ -250,6 +219,7 @@ class DBBenchmarkSpec(ApiModel):
             ),
             *MACHINE_RULES,
             *STORAGE_RULES,
+            *PLACEMENT_RULES,
         )
     )
 

@@ -23,7 +23,7 @@ def environment(state: State) -> Environment:
     nodes = matching(spec.placement.database, state.nodes or ())
     if nodes:
         info = nodes[0]["status"]["nodeInfo"]
-        drivers = matching(spec.placement.driver, state.nodes or ())
+        drivers = matching(spec.placement.of_driver, state.nodes or ())
         base = base.model_copy(
             update={
                 "database_node": nodes[0]["metadata"]["name"],

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbbench.api.machine import Runtime
+from dbbench.api.placement import NodePlacement
 from dbbench.api.quantities import quantity
 from dbbench.api.resources import Medium
-from dbbench.api.spec import DBBenchmarkSpec, NodePlacement
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.evaluate.state import Manifest, State, labels_of
+from dbbench.targets.placement import DRIVER_MILLICPUS
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -42,7 +44,7 @@ def matching(placement: NodePlacement, nodes: tuple[Manifest, ...]) -> list[Mani
 def _nodes(spec: DBBenchmarkSpec, nodes: tuple[Manifest, ...]) -> Iterator[Problem]:
     for role, placement in (
         ("database", spec.placement.database),
-        ("driver", spec.placement.driver),
+        ("driver", spec.placement.of_driver),
     ):
         field = f"spec.placement.{role}.nodeSelector"
         wanted = ", ".join(f"{key}={value}" for key, value in placement.node_selector.items())
@@ -77,6 +79,13 @@ def _database_node(
             "InsufficientCPU",
             f"spec.resources.cpu: {spec.resources.cpu} CPUs are asked for, but node {name} has "
             f"{cpus:g} allocatable. Lower the number or select a larger node.",
+        )
+    elif spec.placement.driver.colocation and spec.resources.cpu + DRIVER_MILLICPUS / 1000 > cpus:
+        yield Problem(
+            "InsufficientCPU",
+            f"spec.placement.driver.colocation: beside the database's {spec.resources.cpu} CPUs "
+            f"the driver needs {DRIVER_MILLICPUS}m, but node {name} has {cpus:g} CPUs allocatable. "
+            "Lower spec.resources.cpu, or give the driver a node of its own with nodeSelector.",
         )
     if quantity(spec.resources.memory) > quantity(allocatable["memory"]):
         yield Problem(

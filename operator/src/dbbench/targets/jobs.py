@@ -124,7 +124,7 @@ def _common(ctx: Context, target: str, workload: str, seed: int) -> list[str]:
 
 def _pod(ctx: Context, arguments: list[str]) -> Manifest:
     return {
-        **placement.on_node(ctx.spec.placement.driver),
+        **placement.on_node(ctx.spec.placement.of_driver),
         "securityContext": security.pod(security.DRIVER_ID),
         "containers": [
             {
