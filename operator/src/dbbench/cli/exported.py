@@ -9,7 +9,7 @@ from dbbench import __version__
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
 from dbbench.cli.session import Session, Where, connect
-from dbbench.evaluate.recompute import differences, recompute
+from dbbench.evaluate.recompute import as_published, differences, recompute
 from dbbench.results.archive import Archive, ArchiveError, described, unpack
 from dbbench.results.documents import SUMMARY_JSON
 from dbbench.results.summary import Document
@@ -70,7 +70,7 @@ def recomputed(archive: Archive) -> Document:
     standard error.
     """
     document = recompute(archive)
-    found = differences(archive.summary, document)
+    found = differences(archive.summary, as_published(document))
     published_by = archive.summary.get("dbbench")
     if found and published_by == __version__:
         raise CommandFailed(

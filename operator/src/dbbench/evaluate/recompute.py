@@ -1,5 +1,6 @@
 """The results of an exported benchmark, computed again from its raw records. No I/O."""
 
+import json
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from dbbench.evaluate.schedule import schedule
 from dbbench.evaluate.state import State
 from dbbench.plan import plan_seed
 from dbbench.results.archive import Archive
+from dbbench.results.documents import SUMMARY_JSON, results_data
 from dbbench.results.summary import Document
 from dbbench.targets.context import Images
 
@@ -37,18 +39,21 @@ def recompute(archive: Archive) -> Document:
     return results_document(state, assess(state, stand, latencies=True))
 
 
+def as_published(document: Document) -> Document:
+    """The summary as a ConfigMap holds it: without what would not fit."""
+    fitting: Document = json.loads(results_data(document)[SUMMARY_JSON])
+    return fitting
+
+
 def differences(published: Document, recomputed: Document) -> list[str]:
     """Every field of what was published that is otherwise now, by its path, with both values.
 
-    Fields that only the recomputed document has are those of a newer version. What was left out
-    for the size of a ConfigMap is not compared.
+    Fields that only the recomputed document has are those of a newer version.
     """
-    omitted = {str(name).split(".")[0] for name in published.get("omitted") or ()}
-    passed_over = {"dbbench", "omitted", *omitted}
     return [
         difference
         for name, value in published.items()
-        if name not in passed_over
+        if name != "dbbench"
         for difference in _differences(name, value, recomputed.get(name))
     ]
 
