@@ -20,6 +20,20 @@ pub fn combine<'a>(tables: impl IntoIterator<Item = (&'a str, &'a [ChunkDigest])
     format!("sha256:{hex}")
 }
 
+/// The digest of a data set that is not loaded.
+#[cfg(test)]
+pub fn of(data: &impl super::Dataset) -> String {
+    let chunk = |table, number| {
+        let (mut rows, mut text) = (data.open(table, number), Vec::new());
+        while rows.fill(&mut text, usize::MAX) > 0 {}
+        Sha256::digest(&text).into()
+    };
+    let chunks = |table| (0..data.chunks(table)).map(|number| chunk(table, number)).collect();
+    let tables: Vec<(&str, Vec<ChunkDigest>)> =
+        data.tables().iter().map(|table| (table.name, chunks(table))).collect();
+    combine(tables.iter().map(|(name, chunks)| (*name, chunks.as_slice())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Loading: generated data streamed into the database on several connections, then keys, indexes and
 //! statistics, then proof that what arrived is what was generated.
 
+mod columns;
 mod dataset;
 mod definition;
 mod digest;
@@ -9,7 +10,10 @@ mod meta;
 mod procedure;
 mod stream;
 
+pub use columns::{Columns, NULL};
 pub use dataset::{Dataset, Rows, Table};
 pub use definition::Key;
+#[cfg(test)]
+pub use digest::of as digest_of;
 pub use meta::{count_rows, inconsistent, read, require, set_constants, Expectation, Meta};
 pub use procedure::load;

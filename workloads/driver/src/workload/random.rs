@@ -86,15 +86,15 @@ impl Random {
     }
 
     fn characters(&mut self, from: &[u8], length: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + length, 0);
         // Four characters from one random word: text is most of the data.
-        let mut left = length;
-        while left > 0 {
+        for piece in out[start..].chunks_mut(4) {
             let mut word = self.0.next_u64();
-            for _ in 0..left.min(4) {
-                out.push(from[(((word & 0xffff) * from.len() as u64) >> 16) as usize]);
+            for place in piece {
+                *place = from[(((word & 0xffff) * from.len() as u64) >> 16) as usize];
                 word >>= 16;
             }
-            left -= left.min(4);
         }
     }
 }

@@ -137,7 +137,7 @@ impl Cluster {
             .arg(self.data())
             .args(["-p", &self.port.to_string()])
             .args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"])
-            .args(["-c", "shared_buffers=64MB", "-c", "max_connections=40", "-c", "autovacuum=off"])
+            .args(["-c", "shared_buffers=64MB", "-c", "max_connections=100", "-c", "autovacuum=off"])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()

@@ -1,8 +1,6 @@
 //! pgbench's four tables: accounts, tellers, branches and the history.
 
-use std::io::Write;
-
-use crate::load::{Dataset, Key, Rows, Table};
+use crate::load::{Columns, Dataset, Key, Rows, Table, NULL};
 
 /// Rows for each unit of scale.
 pub const ACCOUNTS: u32 = 100_000;
@@ -102,21 +100,17 @@ impl Rows for Chunk {
     }
 }
 
-fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("writing into memory does not fail");
-}
-
 /// Accounts have an empty filler, which char(84) fills with blanks; the small tables have none.
 fn account(number: u32, out: &mut Vec<u8>) {
-    put(out, format_args!("{number}|{}|0|\n", (number - 1) / ACCOUNTS + 1));
+    out.number(number).number((number - 1) / ACCOUNTS + 1).number(0).text("").end_row();
 }
 
 fn teller(number: u32, out: &mut Vec<u8>) {
-    put(out, format_args!("{number}|{}|0|\\N\n", (number - 1) / TELLERS + 1));
+    out.number(number).number((number - 1) / TELLERS + 1).number(0).text(NULL).end_row();
 }
 
 fn branch(number: u32, out: &mut Vec<u8>) {
-    put(out, format_args!("{number}|0|\\N\n"));
+    out.number(number).number(0).text(NULL).end_row();
 }
 
 #[cfg(test)]
