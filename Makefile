@@ -142,9 +142,15 @@ test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, an
 calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md
 	@cd operator && ../$(PYTHON) -m calibration
 
+# As old as the crate `tpchgen` in workloads/Cargo.lock, so that both write the same files.
+TPCHGEN_CLI := .state/tpchgen/bin/tpchgen-cli
+$(TPCHGEN_CLI): $(VENV)/.installed
+	@$(VENV)/bin/uv pip install --quiet --target .state/tpchgen tpchgen-cli==4.0.0
+
 .PHONY: bench
-bench: packages rust-binary ## The driver beside pgbench and COPY: ratios, an hour on a machine that does nothing else
-	@for name in pgbench load memory; do python3 workloads/bench/$$name.py; done
+bench: packages rust-binary $(TPCHGEN_CLI) ## The driver beside pgbench, COPY and tpchgen-cli: ratios, an hour on a machine that does nothing else
+	@for name in pgbench 'load --full' generate memory; do set -- $$name; script=$$1; shift; \
+	    python3 workloads/bench/$$script.py "$$@"; done
 
 .PHONY: demo
 demo: $(if $(KUBECONFIG),,packages) $(VENV)/.installed ## From nothing to a slowdown table on a real Kubernetes

@@ -29,7 +29,8 @@ SETTINGS = {
 class Server:
     """Runs while the context is open; trusts every connection from this machine."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: dict[str, str] | None = None) -> None:
+        self.settings = SETTINGS | (settings or {})
         self.bin = _newest()
         # PostgreSQL refuses to run as root: then the account of its package is used.
         self.account = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -58,7 +59,7 @@ class Server:
             "-D",
             str(data),
         )
-        options = [f"-c{name}={value}" for name, value in SETTINGS.items()]
+        options = [f"-c{name}={value}" for name, value in self.settings.items()]
         log = (self.folder / "log").open("wb")
         self.process = subprocess.Popen(
             [self.bin / "postgres", "-D", data, "-p", str(self.port), *options],

@@ -22,7 +22,6 @@ pub mod readiness;
 pub mod scope;
 pub mod serve;
 pub mod supervisor;
-pub mod unit_costs;
 
 pub use cli::run;
 pub use guest::init as guest_init;
