@@ -45,6 +45,8 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("targets", [POD, {"name": "a" * 20, "pod": {"runtimeClassName": "kata"}}]),
     ("targets", [POD, {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}}]),
     ("targets", [POD, {"name": "bare", "host": {}}]),
+    ("targets", [POD, {"name": "bare", "instances": 1, "host": {}}]),
+    ("targets", [{**POD, "instances": 16}, {**VM, "instances": 3}]),
     ("workloads.0", {"name": "q", "tpch": {**TPCH, "queries": [1, 22], "runs": 1000}}),
     ("workloads.0", {"name": "q", "tpch": {**TPCH, "connection": ["Shared", "PerQuery"]}}),
     ("workloads.0", {"name": "q", "tpch": {"scaleFactor": "100", "queryTimeout": "1h30m"}}),
@@ -68,6 +70,15 @@ def test_accepted(server: Kubectl, path: str, value: Any) -> None:
 
 REFUSED: list[tuple[str, Any, str, str]] = [
     # what is set, to what, the field that the message names, and what the message says
+    (
+        "targets",
+        [POD, {"name": "bare", "instances": 2, "host": {}}],
+        "spec.targets[1].instances",
+        "would listen on the same ports of the node",
+    ),
+    ("targets", [POD, {**VM, "instances": 0}], "spec.targets[1].instances", "or equal to 1"),
+    ("targets", [POD, {**VM, "instances": 17}], "spec.targets[1].instances", "or equal to 16"),
+    ("targets", [POD, {**VM, "instances": "3"}], "spec.targets[1].instances", "integer"),
     ("database.engine", "Oracle", "spec.database.engine", '"PostgreSQL"'),
     ("database.engine", None, "spec.database.engine", "Required value"),
     ("database.image", "", "spec.database.image", "should be at least 1 chars long"),

@@ -9,6 +9,9 @@ BENCHMARK = {
     "status": {
         "progress": {"trialsPlanned": 12, "trialsDone": 5, "trialsInvalid": 1},
         "conditions": [{"type": "Succeeded", "status": "Unknown"}],
+        "environment": {
+            "targets": [{"name": "vm", "overcommitment": "150%"}, {"name": "pod"}],
+        },
         "comparisons": [
             {
                 "workload": "orders",
@@ -33,6 +36,16 @@ SUMMARY = {
             "unit": "per_second",
             "baselineValue": 100.0,
             "targetValue": 50.0,
+        }
+    ],
+    "instances": [
+        {
+            "workload": "orders",
+            "cell": "",
+            "target": "vm",
+            "unit": "per_second",
+            "values": [20.0, 30.0],
+            "fairnessIndex": 0.96,
         }
     ],
     "queries": [
@@ -73,6 +86,8 @@ def test_status_becomes_series():
     assert "dbbench_slowdown_ratio{" in text
     assert 'emulated="true"' in text
     assert 'bound="low"' in text
+    assert f'dbbench_overcommitment_ratio{{{identity},namespace="ns",target="vm"}} 1.5' in text
+    assert 'target="pod"' not in text
 
 
 def test_results_become_series_and_each_target_is_shown_once():
@@ -81,6 +96,18 @@ def test_results_become_series_and_each_target_is_shown_once():
     assert len(runtimes) == 3
     assert 'quantile="0.99"' in text
     assert any(line.endswith(" 50.0") for line in text.splitlines())
+
+
+def test_instances_become_series_with_their_fairness():
+    text = render(result_families([BENCHMARK], [config_map("u-1")])).decode()
+    rates = [
+        line.rsplit(" ", 1)[1]
+        for line in text.splitlines()
+        if line.startswith("dbbench_instance_throughput_transactions_per_second{")
+    ]
+    assert rates == ["20.0", "30.0"]
+    assert 'instance="1"' in text
+    assert "dbbench_fairness_index_ratio{" in text
 
 
 def test_results_of_a_deleted_benchmark_are_not_shown():

@@ -12,6 +12,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from dbbench.api.quantities import percent
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
 from dbbench.reconciler import Reconciler
@@ -105,9 +106,19 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
         "How far from 0 the interval of the baseline against itself reaches (trials.control).",
         labels=compared,
     )
+    overcommitment = GaugeMetricFamily(
+        "dbbench_overcommitment_ratio",
+        "Sum of the CPUs of a target's instances to those of the node: 1.5 is 150 %.",
+        labels=[*identity, "target"],
+    )
     for body in benchmarks:
         ident = _identity(body)
         status = body.get("status") or {}
+        for target in (status.get("environment") or {}).get("targets") or []:
+            if target.get("overcommitment"):
+                overcommitment.add_metric(
+                    [*ident, target["name"]], percent(target["overcommitment"])
+                )
         progress = status.get("progress") or {}
         for state in ("planned", "done", "invalid"):
             trials.add_metric([*ident, state], progress.get(f"trials{state.capitalize()}", 0))
@@ -129,7 +140,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
             interval = entry.get("confidenceInterval")
             for name in ("low", "high") if interval else ():
                 bound.add_metric([*labels, name], float(interval[name]))
-    return [trials, condition, slowdown, bound, floor]
+    return [trials, condition, slowdown, bound, floor, overcommitment]
 
 
 def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list[Metric]:

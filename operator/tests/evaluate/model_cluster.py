@@ -53,6 +53,7 @@ def node(name: str, cpu: str = "4", memory: str = "8Gi") -> dict[str, Any]:
     return {
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
         "status": {
+            "capacity": {"cpu": cpu, "memory": memory},
             "allocatable": {"cpu": cpu, "memory": memory},
             "nodeInfo": {
                 "kernelVersion": "6.1",
@@ -85,7 +86,7 @@ class ModelCluster:
     status: dict[str, Any] = field(default_factory=dict)
     objects: dict[Ref, dict[str, Any]] = field(default_factory=dict)
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
-    logs: dict[str, str | None] = field(default_factory=dict)
+    logs: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
     records: dict[tuple[str, ...], TrialRecord | LoadRecord] = field(default_factory=dict)
     stored: list[tuple[str, ...]] = field(default_factory=list)
     jobs_run: list[str] = field(default_factory=list)
@@ -119,7 +120,7 @@ class ModelCluster:
         )
         jobs = unrecorded_jobs(found.of_kind("Job"), recorded_identities(found))
         names = [job["metadata"]["name"] for job in jobs]
-        return replace(found, logs={name: self.logs.get(name) for name in names})
+        return replace(found, logs={name: self.logs[name] for name in names})
 
     def carry_out(self, decision: Decision, actions_before_death: int | None = None) -> None:
         """As act does, in its order; OperatorKilledError after so many actions."""
@@ -235,16 +236,22 @@ class ModelCluster:
                 {"type": ended, "status": "True", "lastTransitionTime": timestamp(self.now)}
             ],
         }
-        if kind != "disk":
-            self.logs[name] = problem if problem is not None else self._log(job)
+        drivers = job["spec"]["template"]["spec"]["containers"]
         if problem == "lost":
-            self.logs[name] = None
+            self.logs[name] = (None,) * len(drivers)
+        elif kind != "disk":
+            self.logs[name] = tuple(
+                problem if problem is not None else self._log(job, index, len(drivers))
+                for index in range(len(drivers))
+            )
 
-    def _log(self, job: dict[str, Any]) -> str:
+    def _log(self, job: dict[str, Any], index: int, drivers: int) -> str:
+        """Instance 1 gets twice as much as instance 0, and so on."""
         labels = labels_of(job)
         vm = labels["dbbench.io/target"] == "vm"
         noise = random.Random(f"{self.seed}/{job['metadata']['name']}").uniform(0.98, 1.02)
-        factor = (1.5 if vm else 1.0) * noise
+        factor = (1.5 if vm else 1.0) * noise / (index + 1)
+        processes = {}
         if labels["dbbench.io/workload"] == "analytics":
             metrics = [{"name": "totalRuntime", "unit": "seconds", "value": 2.0 * factor}]
             operations = [
@@ -253,7 +260,17 @@ class ModelCluster:
                 for n in (1, 2)
             ]  # fmt: skip
         else:
-            metrics = [{"name": "throughput", "unit": "per_second", "value": 100 / factor}]
+            value = 100 / factor
+            if drivers > 1 and index == 0:
+                processes = {
+                    "processes": [
+                        {"index": n, "clients": 1, "throughputPerSecond": value * (n + 1),
+                         "driverUsage": {}}
+                        for n in range(drivers)
+                    ]
+                }  # fmt: skip
+                value *= sum(n + 1 for n in range(drivers))
+            metrics = [{"name": "throughput", "unit": "per_second", "value": value}]
             operations = []
         result = {
             "kind": "Result",
@@ -262,6 +279,7 @@ class ModelCluster:
             "valid": True,
             "invalidReasons": [],
             "metrics": metrics,
+            **processes,
             "operations": operations,
             "server": {"engine": "PostgreSQL", "version": "17", "settings": {"a": "1"}},
             "data": {"rows": {}, "digest": "sha256:1"},

@@ -119,6 +119,56 @@ def test_emulation_is_flagged_and_slowdowns_are_reported():
         assert entry["confidenceInterval"]["low"] <= entry["slowdown"]
 
 
+def side_by_side(**changes):
+    targets = [
+        {"name": "pod", "instances": 3, "pod": {}},
+        {"name": "vm", "instances": 3, "virtualMachine": {"runtime": "QEMU"}},
+    ]
+    shared = {"cpu": 2, "dedicatedCPUs": False}
+    return spec(targets=targets, resources=shared, **changes)
+
+
+def test_instances_run_side_by_side_and_their_sum_is_compared():
+    cluster = ModelCluster(side_by_side(), nodes=(node("a", cpu="4"), node("b")))
+    cluster.run()
+    assert len(measured(cluster)) == PLANNED
+    assert cluster.most_targets_at_once == 1
+    # Every instance of a target starts in each of its turns.
+    assert sorted(cluster.starts) == sorted(["pod", "vm"] * 2 * 3)
+    found = {(one["workload"], one["target"]): one for one in cluster.status["instances"]}
+    assert found.keys() == {(w, t) for w in ("analytics", "telecom") for t in ("pod", "vm")}
+    pod = found["telecom", "pod"]
+    assert [round(float(value) / 100) for value in pod["values"]] == [1, 2, 3]
+    assert round(float(pod["total"]) / 100) == 6
+    # (1 + 2 + 3)^2 / (3 x 14)
+    assert float(pod["fairnessIndex"]) == pytest.approx(36 / 42, abs=1e-4)
+    times = found["analytics", "pod"]
+    assert float(times["total"]) == pytest.approx(2 * (1 + 1 / 2 + 1 / 3) / 3, rel=0.03)
+    assert float(times["fairnessIndex"]) == pytest.approx(36 / 42, abs=1e-4)
+    compared = {one["workload"]: one for one in cluster.status["comparisons"]}
+    assert float(compared["telecom"]["baselineValue"]) == pytest.approx(600, rel=0.03)
+    targets = cluster.status["environment"]["targets"]
+    assert [(t["instances"], t["overcommitment"]) for t in targets] == [(3, "150%")] * 2
+    report = cluster.objects[Ref("ConfigMap", "bench-results")]["data"]["report.md"]
+    assert "## Instances side by side" in report
+    assert "150%" in report
+
+
+def test_an_instance_that_fails_is_named_and_the_trial_repeated_as_a_whole():
+    lost = '{"kind":"Error","exitCode":3,"reason":"ProcessLost","message":"process 1 has gone"}'
+    cause = '{"kind":"Error","exitCode":3,"reason":"DatabaseUnreachable","message":"refused"}'
+    cluster = ModelCluster(side_by_side(trials={"min": 1}))
+    while not (jobs := [name for name in cluster.jobs_run if name.startswith("bench-b001")]):
+        cluster.step()
+    cluster.logs[jobs[0]] = (lost, cause, lost)
+    cluster.run()
+    attempts = [r for r in cluster.records.values() if isinstance(r, TrialRecord)]
+    (failed,) = [record for record in attempts if record.outcome is Outcome.FAILED]
+    assert (failed.reason, failed.attempt) == ("DatabaseUnreachable", 1)
+    assert "instance 1: refused" in failed.message
+    assert len(measured(cluster)) == 2 * 2
+
+
 def test_only_results_are_left_after_success():
     cluster = ModelCluster(spec())
     cluster.run()
@@ -134,12 +184,13 @@ def test_cleanup_policy_after_failure(policy, kept):
     assert Ref("ConfigMap", "bench-results") in cluster.objects
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("changed", [spec, side_by_side])
+@settings(max_examples=30, deadline=None)
 @given(deaths=st.lists(st.integers(0, 6), max_size=80), seed=st.integers(0, 5))
-def test_operator_killed_after_any_action_changes_nothing_but_the_time(deaths, seed):
-    undisturbed = ModelCluster(spec(), seed=seed)
+def test_operator_killed_after_any_action_changes_nothing_but_the_time(changed, deaths, seed):
+    undisturbed = ModelCluster(changed(), seed=seed)
     undisturbed.run()
-    cluster = ModelCluster(spec(), seed=seed)
+    cluster = ModelCluster(changed(), seed=seed)
     for actions in deaths:
         with contextlib.suppress(OperatorKilledError):
             cluster.carry_out(decide(cluster.state()), actions)
@@ -150,6 +201,8 @@ def test_operator_killed_after_any_action_changes_nothing_but_the_time(deaths, s
     assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
     assert cluster.condition("Succeeded")["status"] == "True"
     assert cluster.status["comparisons"] == undisturbed.status["comparisons"]
+    assert cluster.status.get("instances") == undisturbed.status.get("instances")
+    assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
 
 
 def test_failed_trials_are_repeated_and_counted():

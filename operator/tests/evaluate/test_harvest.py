@@ -32,7 +32,7 @@ def state_with(job_of, log, ended="Complete", reason=""):
         ],
     }
     name = job["metadata"]["name"]
-    return dataclasses.replace(state, objects={Ref("Job", name): job}, logs={name: log})
+    return dataclasses.replace(state, objects={Ref("Job", name): job}, logs={name: (log,)})
 
 
 def trial(state):

@@ -47,6 +47,51 @@ def test_a_driver_on_the_databases_node_needs_cpus_beside_it():
     assert reasons(three) == {}
 
 
+def test_instances_with_exclusive_cpus_need_them_all_at_once():
+    targets = [{"name": "pod", "instances": 3, "pod": {}}, {"name": "one", "pod": {}}]
+    cluster = ModelCluster(spec(targets=targets, resources={"cpu": 2, "memory": "2Gi"}))
+    found = reasons(cluster)
+    assert found.keys() == {"InsufficientCPU"}
+    assert (
+        "spec.targets[0].instances: 3 instances of 'pod' need 6 exclusive CPUs"
+        in (found["InsufficientCPU"])
+    )
+    assert "dedicatedCPUs: false" in found["InsufficientCPU"]
+    assert reasons(cluster, nodes=(node("a", "6"), node("b"))) == {}
+
+
+def test_drivers_of_instances_on_the_database_s_node_are_counted():
+    targets = [{"name": "pod", "instances": 4, "pod": {}}, {"name": "one", "pod": {}}]
+    placement = spec()["placement"] | {"driver": {"colocation": "SameNode"}}
+    shared = {"cpu": 3, "memory": "1Gi", "dedicatedCPUs": False}
+    changes = {"targets": targets, "placement": placement}
+    assert reasons(ModelCluster(spec(resources=shared, **changes))) == {}
+    changes["targets"] = [targets[0] | {"instances": 5}, targets[1]]
+    found = reasons(ModelCluster(spec(resources=shared, **changes)))
+    assert "5 instances of 'pod' with their drivers need 4.25 CPUs" in found["InsufficientCPU"]
+
+
+def test_shared_cpus_may_be_overcommitted_and_memory_never():
+    targets = [{"name": "pod", "instances": 16, "pod": {}}, {"name": "one", "pod": {}}]
+    shared = {"cpu": 4, "memory": "512Mi", "dedicatedCPUs": False}
+    assert reasons(ModelCluster(spec(targets=targets, resources=shared))) == {}
+    found = reasons(ModelCluster(spec(targets=targets, resources=shared | {"memory": "1Gi"})))
+    assert found.keys() == {"InsufficientMemory"}
+    assert "need 16 x 1Gi" in found["InsufficientMemory"]
+
+
+def test_huge_pages_of_all_instances_are_counted():
+    resources = {"memory": "512Mi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
+    targets = [{"name": "pod", "instances": 3, "pod": {}}, {"name": "vm", "virtualMachine": {}}]
+    ready = node("a")
+    ready["status"]["allocatable"]["hugepages-2Mi"] = "512Mi"
+    found = reasons(
+        ModelCluster(spec(resources=resources, targets=targets)), nodes=(ready, node("b"))
+    )
+    assert "each of 3 instances of 'pod' needs 256Mi" in found["InsufficientHugepages"]
+    assert "`echo 384 >" in found["InsufficientHugepages"]
+
+
 def test_huge_pages_must_be_set_aside_on_the_node():
     resources = {"memory": "1Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
     found = reasons(ModelCluster(spec(resources=resources)))

@@ -27,7 +27,10 @@ COMMON = {
     "started": st.text(),
     "finished": st.text(),
     "result": st.none() | st.dictionaries(st.text(), JSON, max_size=4),
+    "instances": st.lists(st.dictionaries(st.text(), JSON, max_size=2), max_size=3).map(tuple),
 }
+# May be absent.
+OPTIONAL = ("result", "instances")
 TRIALS = st.builds(TrialRecord, trial=st.text(), block=st.integers(), cell=st.text(), **COMMON)
 LOADS = st.builds(LoadRecord, **COMMON)
 
@@ -40,7 +43,7 @@ def test_a_record_is_what_its_document_says(record):
 @given(TRIALS | LOADS, st.data())
 def test_a_document_without_one_of_its_fields_is_refused(record, data):
     document = record.to_document()
-    name = data.draw(st.sampled_from([key for key in document if key != "result"]))
+    name = data.draw(st.sampled_from([key for key in document if key not in OPTIONAL]))
     del document[name]
     with pytest.raises(RecordError, match=name):
         from_document(document)
@@ -56,6 +59,7 @@ def test_a_document_without_one_of_its_fields_is_refused(record, data):
         ("outcome", "Fine"),
         ("target", None),
         ("result", [1]),
+        ("instances", [1]),
     ],
 )
 def test_a_field_of_another_type_is_refused(make_record, field, value):

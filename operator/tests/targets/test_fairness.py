@@ -177,6 +177,77 @@ def test_the_host_target_has_no_cpu_limit_but_its_cpuset() -> None:
         assert pod["containers"][0]["resources"]["limits"] == limits
 
 
+def side_by_side(body: dict[str, Any]) -> None:
+    body["spec"]["resources"].update(cpu=2, dedicatedCPUs=False)
+    for target in body["spec"]["targets"]:
+        target["instances"] = 3
+
+
+@pytest.mark.parametrize(("target", "kubevirt"), WAYS)
+def test_instances_share_nothing_but_the_password(target: str, kubevirt: bool) -> None:
+    ctx = context(side_by_side, kubevirt=kubevirt)
+    found = [
+        {m["kind"] + "/" + m["metadata"]["name"] for m in foundation(ctx, one)}
+        | {instance(ctx, one, True)["metadata"]["name"]}
+        for one in ctx.spec.instances(target)
+    ]
+    assert len(found) == 3
+    assert len(set.union(*found)) == sum(map(len, found))
+    configurations = [
+        m["data"]["agent.json"]
+        for one in ctx.spec.instances(target)
+        for m in foundation(ctx, one)
+        if "agent.json" in m.get("data", {})
+    ]
+    assert len(set(configurations)) == 1
+
+
+@pytest.mark.parametrize(("target", "kubevirt"), WAYS)
+def test_a_service_selects_its_own_instance_alone(target: str, kubevirt: bool) -> None:
+    ctx = context(side_by_side, kubevirt=kubevirt)
+    pods = [
+        instance(ctx, one, True)["spec"]["template"]["metadata"]["labels"]
+        for one in ctx.spec.instances(target)
+    ]
+    for number, one in enumerate(ctx.spec.instances(target)):
+        service = next(m for m in foundation(ctx, one) if m["kind"] == "Service")
+        wanted = service["spec"]["selector"].items()
+        assert [wanted <= labels.items() for labels in pods] == [n == number for n in range(3)]
+        assert pods[number]["dbbench.io/target"] == target
+
+
+@pytest.mark.parametrize(("target", "kubevirt"), WAYS)
+def test_instances_that_share_cpus_ask_together_for_what_one_would(
+    target: str, kubevirt: bool
+) -> None:
+    ctx = context(side_by_side, kubevirt=kubevirt)
+    pod = instance(ctx, ctx.spec.instances(target)[0], True)["spec"]["template"]["spec"]
+    resources = pod["domain"]["resources"] if "domain" in pod else pod["containers"][0]["resources"]
+    assert resources["requests"]["cpu"] == "666m"
+    assert resources["limits"]["cpu"] == "2"
+
+
+def test_each_instance_has_a_driver_and_the_first_one_leads() -> None:
+    ctx = context(side_by_side)
+    for trial in plan.block(ctx.spec, 7, 1).trials:
+        drivers = trial_job(ctx, trial, 1)["spec"]["template"]["spec"]["containers"]
+        options = [dict(zip(one["args"][2::2], one["args"][3::2], strict=True)) for one in drivers]
+        hosts = [one["--url"].split("@")[1].split(":")[0] for one in options]
+        services = [
+            next(m for m in foundation(ctx, one) if m["kind"] == "Service")["metadata"]["name"]
+            for one in ctx.spec.instances(trial.target)
+        ]
+        assert hosts == services
+        if ctx.spec.workload(trial.cell.workload).tpch:
+            assert not any("--processes" in one for one in options)
+            continue
+        assert [one["--process-index"] for one in options] == ["0", "1", "2"]
+        assert [one.get("--barrier-listen") for one in options] == ["127.0.0.1:9592", None, None]
+        assert [one.get("--barrier") for one in options] == [None, *["127.0.0.1:9592"] * 2]
+        assert {one["--processes"] for one in options} == {"3"}
+        assert len({one["--seed"] for one in options}) == 1
+
+
 def test_no_pod_has_a_token_or_the_addresses_of_other_services() -> None:
     for _, pod in pods(context()):
         assert pod["automountServiceAccountToken"] is False

@@ -26,7 +26,8 @@ Golden = Callable[[str, list[Manifest]], None]
 
 
 def everything(ctx: Context, target: str) -> list[Manifest]:
-    chosen = ctx.spec.target(target)
+    """All of a target; of one with several instances, all of the last one."""
+    chosen = ctx.spec.instances(target)[-1]
     found = foundation(ctx, chosen)
     disk = preparation(ctx, chosen)
     return [*found, *([disk] if disk else []), instance(ctx, chosen, True)]
@@ -128,6 +129,13 @@ def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
 
 
+def instances(body: dict[str, Any]) -> None:
+    """Three of each target, on CPUs that they share."""
+    shared_cpus(body)
+    for target in body["spec"]["targets"]:
+        target["instances"] = 3
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
@@ -142,6 +150,9 @@ def same_node(body: dict[str, Any]) -> None:
         ("kubevirt-in-memory", "vm", True, in_memory),
         ("qemu-block", "vm", False, block_volume),
         ("kubevirt-block", "vm", True, block_volume),
+        ("pod-instance", "pod", False, instances),
+        ("qemu-instance", "vm", False, instances),
+        ("kubevirt-instance", "vm", True, instances),
         ("pod-control", "control", False, control),
         ("qemu", "vm", False, None),
         ("qemu-microvm", "vm", False, qemu_microvm),
@@ -181,6 +192,15 @@ def test_load_jobs(golden: Golden) -> None:
     ctx = context()
     target = ctx.spec.target("vm")
     golden("load", [load_job(ctx, target, workload, 1) for workload in ctx.spec.workloads])
+
+
+def test_jobs_of_several_instances(golden: Golden) -> None:
+    ctx = context(instances)
+    target = ctx.spec.target("vm")
+    trials = [trial for trial in plan.block(ctx.spec, 7, 1).trials if trial.target == "vm"]
+    jobs = [load_job(ctx, target, ctx.spec.workloads[2], 1)]
+    jobs += [trial_job(ctx, t, 1) for t in trials if t.cell.workload in ("analytics", "orders")]
+    golden("jobs-instances", jobs)
 
 
 def test_trial_jobs(golden: Golden) -> None:

@@ -45,3 +45,8 @@ def percent(text: str) -> float:
     if re.fullmatch(PERCENT_PATTERN, text) is None:
         raise ValueError(f"{text!r} is not a percentage; write for example 10% or 2.5%")
     return float(text[:-1]) / 100
+
+
+def cpus(text: str) -> float:
+    """CPUs as nodes report them: `4`, `3920m`."""
+    return int(text[:-1]) / 1000 if text.endswith("m") else float(text)

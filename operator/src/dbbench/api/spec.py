@@ -276,6 +276,19 @@ class DBBenchmarkSpec(ApiModel):
             return found[self.baseline].model_copy(update={"name": CONTROL})
         return found[name]
 
+    def instances(self, name: str) -> list[Target]:
+        """The databases of a target's deployment, as targets of their own: itself, where it is one.
+
+        Several are called T.0, T.1, ...: no name of a target has a dot.
+        """
+        target = self.target(name)
+        if target.instances == 1:
+            return [target]
+        return [
+            target.model_copy(update={"name": f"{name}.{index}"})
+            for index in range(target.instances)
+        ]
+
     def workload(self, name: str) -> Workload:
         """The workload of that name; KeyError when there is none."""
         return {workload.name: workload for workload in self.workloads}[name]

@@ -114,6 +114,10 @@ class TargetEnvironment(ApiModel):
 
     name: Label
     runtime: Label = Field(description="Pod, Host, KubeVirt or QEMU.")
+    instances: int = Field(1, description="Databases side by side.")
+    overcommitment: Number = Field(
+        "", description='Sum of the instances\' CPUs to those of the node, for example "150%".'
+    )
     kernel: Text = ""
     hypervisor: Label = ""
     emulated: bool = False
@@ -130,6 +134,7 @@ class Environment(ApiModel):
     driver_node: Label = ""
     cpu_model: Text = ""
     node_kernel: Text = ""
+    node_cpus: int | None = Field(None, description="CPUs of the database's node.")
     container_runtime: Label = ""
     kubernetes_version: Label = ""
     targets: Annotated[
@@ -142,6 +147,26 @@ class Environment(ApiModel):
             },
         ),
     ] = Field(default_factory=list)
+
+
+class InstanceResults(ApiModel):
+    """The instances of one target in one cell, where there are several: means over trials."""
+
+    workload: Label
+    cell: Label
+    target: Label
+    metric: Label
+    unit: Label
+    total: Number = Field(
+        description="What is compared: the sum of rates, or the mean of times, of the instances."
+    )
+    values: Annotated[list[Number], Field(max_length=16)] = Field(
+        description="Of each instance, in their order."
+    )
+    fairness_index: Number = Field(
+        description="Jain's index of the instances' rates: 1 when all are equal."
+    )
+    trials: int = Field(description="Trials that the figures come from.")
 
 
 class ResultsRef(ApiModel):
@@ -171,5 +196,8 @@ class DBBenchmarkStatus(ApiModel):
     ] = Field(default_factory=list)
     progress: Progress | None = None
     comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(default_factory=list)
+    instances: Annotated[list[InstanceResults], Field(max_length=500)] = Field(
+        default_factory=list, description="Of targets with several instances."
+    )
     environment: Environment | None = None
     results_ref: ResultsRef | None = None

@@ -36,11 +36,27 @@ class Target(ApiModel):
                     '"target \'" + self.name + "\' must have exactly one kind: set one of '
                     'pod: {}, host: {}, virtualMachine: {}"'
                 ),
-            )
+            ),
+            rule(
+                "!has(self.instances) || self.instances == 1 || !has(self.host)",
+                "instances of a target host: {} would listen on the same ports of the node; remove "
+                "instances, or write pod: {}",
+                field_path=".instances",
+            ),
         )
     )
 
     name: Name = Field(description="Name of the target, unique within the benchmark.")
+    instances: int = Field(
+        1,
+        ge=1,
+        le=16,
+        description=(
+            "Databases that run side by side, each with resources, storage, data and clients of "
+            "its own. The sum of their throughputs or the mean of their times is compared, and "
+            "what each got is reported."
+        ),
+    )
     pod: PodTarget | None = None
     host: HostTarget | None = None
     virtual_machine: VirtualMachineTarget | None = None

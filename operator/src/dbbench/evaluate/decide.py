@@ -243,6 +243,7 @@ def _status(
             "conditions": conditions,
             "progress": _progress(state, stand, current, step, completed),
             "comparisons": list(assessment.analysis.comparisons),
+            "instances": list(assessment.analysis.instance_results),
             "environment": assessment.environment,
             "results_ref": assessment.results_ref if completed else before.results_ref,
         }

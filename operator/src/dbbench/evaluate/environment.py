@@ -1,8 +1,10 @@
 """What the figures were measured on, from what agents and nodes reported. No I/O."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dbbench.api.quantities import cpus
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment, TargetEnvironment
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
 from dbbench.evaluate.preflight import matching
@@ -18,7 +20,7 @@ def environment(state: State) -> Environment:
     facts = {
         target.name: latest_facts(state.trials, target.name) for target in spec.measured_targets
     }
-    native = [found for found in facts.values() if found and not _emulated(found)]
+    native = [one for found in facts.values() for one in found if not _emulated([one])]
     base = before or Environment()
     nodes = matching(spec.placement.database, state.nodes or ())
     if nodes:
@@ -31,6 +33,7 @@ def environment(state: State) -> Environment:
                 "node_kernel": info["kernelVersion"],
                 "container_runtime": info["containerRuntimeVersion"],
                 "kubernetes_version": state.kubernetes_version or info["kubeletVersion"],
+                "node_cpus": _node_cpus(nodes[0]),
             }
         )
     return base.model_copy(
@@ -44,12 +47,35 @@ def environment(state: State) -> Environment:
     )
 
 
+def _node_cpus(node: Mapping[str, Any]) -> int | None:
+    capacity = (node["status"].get("capacity") or {}).get("cpu")
+    return None if capacity is None else int(cpus(capacity))
+
+
+def overcommitment(spec: DBBenchmarkSpec, target: str, node_cpus: int | None) -> float | None:
+    """Sum of the instances' CPUs to those of the node, in percent; None where those are unknown.
+
+    Boegelsack et al. 2010: O = sum of vCPUs / physical CPUs x 100 %.
+    """
+    if not node_cpus:
+        return None
+    return 100 * spec.target(target).instances * spec.resources.cpu / node_cpus
+
+
 def _target(
-    state: State, name: str, facts: Mapping[str, Any], before: Environment
+    state: State, name: str, facts: Sequence[Mapping[str, Any]], before: Environment
 ) -> TargetEnvironment:
+    spec = state.benchmark.spec
     runtime = runtime_of(state.context, state.benchmark.spec.target(name)).value
     known = {target.name: target for target in before.targets}.get(name)
     current = known or TargetEnvironment(name=name, runtime=runtime)
+    share = overcommitment(spec, name, before.node_cpus)
+    current = current.model_copy(
+        update={
+            "instances": spec.target(name).instances,
+            "overcommitment": "" if share is None else f"{share:.4g}%",
+        }
+    )
     digest = _image_digest(state, name)
     if digest:
         current = current.model_copy(update={"image_digest": digest})
@@ -57,12 +83,14 @@ def _target(
         return current
     return current.model_copy(
         update={
-            "kernel": str(facts.get("kernel", "")),
-            "hypervisor": str(facts.get("hypervisor", "")),
+            "kernel": str(facts[0].get("kernel", "")),
+            "hypervisor": str(facts[0].get("hypervisor", "")),
             "emulated": _emulated(facts),
             "server_version": _server_version(state.trials, name),
-            "server_digest": str((facts.get("serverExecutable") or {}).get("sha256", "")),
-            "cpus_allowed": ",".join(str(cpu) for cpu in facts.get("cpusAllowed") or []),
+            "server_digest": str((facts[0].get("serverExecutable") or {}).get("sha256", "")),
+            "cpus_allowed": "; ".join(
+                ",".join(str(cpu) for cpu in one.get("cpusAllowed") or []) for one in facts
+            )[:1024],
         }
     )
 
@@ -82,12 +110,13 @@ def _spec_image(pod: Mapping[str, Any]) -> str:
     return str(containers[0]["image"]) if len(containers) == 1 else ""
 
 
-def latest_facts(records: Iterable[TrialRecord], target: str) -> Mapping[str, Any]:
-    """What the target's agent said of itself in its latest valid trial; empty before that."""
+def latest_facts(records: Iterable[TrialRecord], target: str) -> Sequence[Mapping[str, Any]]:
+    """What the agent of each instance said in the target's latest valid trial; none before that."""
     for record in sorted(records, key=lambda r: r.finished, reverse=True):
-        if record.target == target and record.outcome is Outcome.MEASURED and record.result:
-            return (record.result.get("target") or {}).get("facts") or {}
-    return {}
+        if record.target == target and record.outcome is Outcome.MEASURED and record.documents:
+            facts = [(one.get("target") or {}).get("facts") or {} for one in record.documents]
+            return facts if all(facts) else []
+    return []
 
 
 def _server_version(records: Iterable[TrialRecord], target: str) -> str:
@@ -97,8 +126,8 @@ def _server_version(records: Iterable[TrialRecord], target: str) -> str:
     return ""
 
 
-def _emulated(facts: Mapping[str, Any]) -> bool:
-    return bool(facts.get("emulated", False))
+def _emulated(facts: Sequence[Mapping[str, Any]]) -> bool:
+    return any(one.get("emulated", False) for one in facts)
 
 
 def emulated_targets(state: State) -> frozenset[str]:

@@ -108,17 +108,30 @@ def _profile(
     left_out = engine_of(spec.database).unequal_settings(spec.resources)
     profile: dict[str, str] = {}
     for trial in trials:
-        if trial.target == target.name and trial.result:
-            profile |= _server(trial.result, left_out) | _facts(trial.result)
+        if trial.target == target.name and trial.documents:
+            profile |= _of_all([_server(one, left_out) | _facts(one) for one in trial.documents])
     if not profile:
         return {}
+    profile["instances"] = str(target.instances)
     profile["exclusive CPUs"] = _exclusive_cpus(spec.resources, target)
     profile["CPU limit"] = _cpu_limit(spec.resources, target)
     for load in loads:
-        if load.target == target.name and load.outcome is Outcome.MEASURED and load.result:
-            data = load.result.get("data") or {}
-            profile[f"data of {load.workload}"] = str(data.get("digest", "absent"))
+        if load.target == target.name and load.outcome is Outcome.MEASURED and load.documents:
+            name = f"data of {load.workload}"
+            profile |= _of_all([{name: _digest(one)} for one in load.documents])
     return profile
+
+
+def _of_all(instances: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Properties of a target; where its instances differ, every value that there is."""
+    names = dict.fromkeys(name for one in instances for name in one)
+    return {
+        name: " and ".join(sorted({one.get(name, "absent") for one in instances})) for name in names
+    }
+
+
+def _digest(load: Mapping[str, Any]) -> str:
+    return str((load.get("data") or {}).get("digest", "absent"))
 
 
 def _exclusive_cpus(resources: Resources, target: Target) -> str:

@@ -4,17 +4,21 @@ A job's outcome becomes a record exactly once: the record's identity (trial or l
 is in the job's labels, so whoever harvests it again makes the same record.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbbench.evaluate.state import Manifest, State, labels_of
 from dbbench.plan import plan_seed, trial_of
 from dbbench.results.driver_log import DriverOutput, parse
+from dbbench.results.instances import combined, each
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 
 # Exit codes of the driver after which another attempt can end no differently.
 _FINAL = {2: "InvalidArguments", 4: "ConsistencyCheckFailed"}
 _INVALID_EXIT_CODE = 5
+# The end of the driver of one instance ends those of the others, which say this.
+_CONSEQUENCE = "ProcessLost"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Verdict:
     reason: str
     message: str
     result: dict[str, Any] | None
+    instances: tuple[dict[str, Any], ...] = ()
 
 
 def unrecorded_jobs(jobs: list[Manifest], recorded: frozenset[tuple[str, ...]]) -> list[Manifest]:
@@ -79,11 +84,11 @@ def harvest(state: State) -> tuple[TrialRecord | LoadRecord, ...]:
     return tuple(records)
 
 
-def _record(state: State, job: Manifest, log: str | None) -> TrialRecord | LoadRecord:
+def _record(state: State, job: Manifest, logs: Sequence[str | None]) -> TrialRecord | LoadRecord:
     condition = finished(job)
     if condition is None:
         raise ValueError(f"job {job['metadata']['name']} has not ended")
-    verdict = _judge(job, condition, log)
+    verdict = _judge(job, condition, logs)
     status, labels = job["status"], labels_of(job)
     common: dict[str, Any] = {
         "target": labels["dbbench.io/target"],
@@ -95,6 +100,7 @@ def _record(state: State, job: Manifest, log: str | None) -> TrialRecord | LoadR
         "started": status.get("startTime") or job["metadata"]["creationTimestamp"],
         "finished": status.get("completionTime") or condition["lastTransitionTime"],
         "result": verdict.result,
+        "instances": verdict.instances,
     }
     if kind_of(job) == "load":
         return LoadRecord(**common)
@@ -104,53 +110,76 @@ def _record(state: State, job: Manifest, log: str | None) -> TrialRecord | LoadR
     return TrialRecord(trial=trial.id, block=trial.block, cell=trial.cell.name, **common)
 
 
-def _judge(job: Manifest, condition: Manifest, log: str | None) -> Verdict:
+def _judge(job: Manifest, condition: Manifest, logs: Sequence[str | None]) -> Verdict:
+    """Of several instances, the verdict that says most is that of the trial or load."""
     name = job["metadata"]["name"]
+    several = len(logs) > 1
+    subjects = [f"job {name}{f', instance {n}' if several else ''}" for n in range(len(logs))]
+    verdicts = [
+        _of_log(subject, condition, log) for subject, log in zip(subjects, logs, strict=True)
+    ]
+    worst = max(verdicts, key=_weight)
+    results = [verdict.result for verdict in verdicts if verdict.result is not None]
+    found = worst
+    if several and len(results) == len(logs):
+        found = replace(worst, result=combined(results), instances=each(results))
+    elif several:
+        found = replace(worst, result=None)
+    if worst.outcome is Outcome.MEASURED and condition["type"] == "Failed":
+        return replace(
+            found,
+            outcome=Outcome.FAILED,
+            reason=condition.get("reason") or "JobFailed",
+            message=f"job {name} wrote a result but failed: {condition.get('message', '')}",
+        )
+    return found
+
+
+def _weight(verdict: Verdict) -> tuple[int, bool]:
+    """A cause weighs more than what followed from it."""
+    severity = (Outcome.MEASURED, Outcome.INVALID, Outcome.FAILED).index(verdict.outcome)
+    return severity, verdict.reason != _CONSEQUENCE
+
+
+def _of_log(subject: str, condition: Manifest, log: str | None) -> Verdict:
     if log is None:
         if condition.get("reason") == "DeadlineExceeded":
             return Verdict(
                 Outcome.FAILED,
                 "DeadlineExceeded",
-                f"job {name} took longer than its timeout allows; raise spec.timeouts.",
+                f"{subject} took longer than its timeout allows; raise spec.timeouts.",
                 None,
             )
         return Verdict(
             Outcome.FAILED,
             "ResultLost",
-            f"job {name} ended, but its pod and log are gone, as after the loss of a node.",
+            f"{subject} ended, but its pod and log are gone, as after the loss of a node.",
             None,
         )
     output = parse(log)
     if output.error is not None:
-        return _of_error(name, output)
+        return _of_error(subject, output)
     if output.result is None:
         return Verdict(
             Outcome.FAILED,
             "NoResult",
-            f"job {name} ended ({condition.get('reason') or condition['type']}) without a result "
+            f"{subject} ended ({condition.get('reason') or condition['type']}) without a result "
             "document.",
             None,
         )
-    if condition["type"] == "Failed":
-        return Verdict(
-            Outcome.FAILED,
-            condition.get("reason") or "JobFailed",
-            f"job {name} wrote a result but failed: {condition.get('message', '')}",
-            output.result,
-        )
     if output.result.get("valid") is not True:
         reasons = ", ".join(output.result.get("invalidReasons") or []) or "no reason given"
-        return Verdict(Outcome.INVALID, "Invalid", f"job {name}: {reasons}", output.result)
+        return Verdict(Outcome.INVALID, "Invalid", f"{subject}: {reasons}", output.result)
     return Verdict(Outcome.MEASURED, "Measured", "", output.result)
 
 
-def _of_error(name: str, output: DriverOutput) -> Verdict:
+def _of_error(subject: str, output: DriverOutput) -> Verdict:
     error = output.error or {}
     code = error.get("exitCode")
     outcome = Outcome.INVALID if code == _INVALID_EXIT_CODE else Outcome.FAILED
     reason = _FINAL.get(code or 0) or str(error.get("reason") or "DriverFailed")
     return Verdict(
-        outcome, reason, f"job {name}: {error.get('message', 'no message')}", output.result
+        outcome, reason, f"{subject}: {error.get('message', 'no message')}", output.result
     )
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from dbbench.api.machine import Runtime
 from dbbench.api.placement import NodePlacement
-from dbbench.api.quantities import quantity
-from dbbench.api.resources import Medium
+from dbbench.api.quantities import cpus, quantity
+from dbbench.api.resources import Hugepages, Medium
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.target import Target
 from dbbench.evaluate.state import Manifest, State, labels_of
-from dbbench.targets.placement import DRIVER_MILLICPUS
+from dbbench.targets.placement import DRIVER_MILLICPUS, has_exclusive_cpus
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -73,19 +74,20 @@ def _database_node(
         return
     allocatable = found[0]["status"]["allocatable"]
     name = found[0]["metadata"]["name"]
-    cpus = _cpus(allocatable["cpu"])
-    if spec.resources.cpu > cpus:
+    there = cpus(allocatable["cpu"])
+    if spec.resources.cpu > there:
         yield Problem(
             "InsufficientCPU",
             f"spec.resources.cpu: {spec.resources.cpu} CPUs are asked for, but node {name} has "
-            f"{cpus:g} allocatable. Lower the number or select a larger node.",
+            f"{there:g} allocatable. Lower the number or select a larger node.",
         )
-    elif spec.placement.driver.colocation and spec.resources.cpu + DRIVER_MILLICPUS / 1000 > cpus:
+    elif spec.placement.driver.colocation and spec.resources.cpu + DRIVER_MILLICPUS / 1000 > there:
         yield Problem(
             "InsufficientCPU",
             f"spec.placement.driver.colocation: beside the database's {spec.resources.cpu} CPUs "
-            f"the driver needs {DRIVER_MILLICPUS}m, but node {name} has {cpus:g} CPUs allocatable. "
-            "Lower spec.resources.cpu, or give the driver a node of its own with nodeSelector.",
+            f"the driver needs {DRIVER_MILLICPUS}m, but node {name} has {there:g} CPUs "
+            "allocatable. Lower spec.resources.cpu, or give the driver a node of its own with "
+            "nodeSelector.",
         )
     if quantity(spec.resources.memory) > quantity(allocatable["memory"]):
         yield Problem(
@@ -93,8 +95,39 @@ def _database_node(
             f"spec.resources.memory: {spec.resources.memory} is asked for, but node {name} has "
             f"{allocatable['memory']} allocatable. Lower it or select a larger node.",
         )
-
+    yield from _instances(spec, name, allocatable)
     yield from _hugepages(spec, name, allocatable)
+
+
+def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) -> Iterator[Problem]:
+    """What several instances need together. CPUs that are shared may be overcommitted."""
+    resources, there = spec.resources, cpus(allocatable["cpu"])
+    for index, target in enumerate(spec.targets):
+        if target.instances == 1:
+            continue
+        what = f"spec.targets[{index}].instances: {target.instances} instances of {target.name!r}"
+        exclusive = has_exclusive_cpus(resources, target)
+        needed = float(target.instances * resources.cpu if exclusive else resources.cpu)
+        drivers = ""
+        if spec.placement.driver.colocation:
+            needed += target.instances * DRIVER_MILLICPUS / 1000
+            drivers = " with their drivers"
+        if needed > there:
+            yield Problem(
+                "InsufficientCPU",
+                f"{what}{drivers} need {needed:g}{' exclusive' if exclusive else ''} CPUs, but "
+                f"node {node} has {there:g} allocatable. Lower instances or spec.resources.cpu, "
+                "select a larger node, or write spec.resources.dedicatedCPUs: false to overcommit "
+                "its CPUs.",
+            )
+        memory = target.instances * quantity(resources.memory)
+        if memory > quantity(allocatable["memory"]):
+            yield Problem(
+                "InsufficientMemory",
+                f"{what} need {target.instances} x {resources.memory}, but node {node} has "
+                f"{allocatable['memory']} allocatable. Lower instances or spec.resources.memory, "
+                "or select a larger node.",
+            )
 
 
 def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) -> Iterator[Problem]:
@@ -103,14 +136,19 @@ def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
     if wanted is None:
         return
     page = wanted.page_size.value
-    guest = any(target.virtual_machine for target in spec.targets)
-    needed = spec.resources.memory if guest else wanted.size
+    most = max(
+        spec.targets,
+        key=lambda target: target.instances * quantity(_in_hugepages(spec, wanted, target)),
+    )
+    needed = _in_hugepages(spec, wanted, most)
     there = allocatable.get(f"hugepages-{page}", "0")
-    if quantity(needed) <= quantity(there):
+    if most.instances * quantity(needed) <= quantity(there):
         return
-    count = -(-quantity(needed) // quantity(page))
+    count = -(-most.instances * quantity(needed) // quantity(page))
     kib = quantity(page) // 1024
-    what = "a guest's memory" if guest else "the database"
+    what = "a guest's memory" if most.virtual_machine else "the database"
+    if most.instances > 1:
+        what = f"each of {most.instances} instances of {most.name!r}"
     yield Problem(
         "InsufficientHugepages",
         f"spec.resources.hugepages: {what} needs {needed} in pages of {page}, but node {node} has "
@@ -119,8 +157,8 @@ def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
     )
 
 
-def _cpus(text: str) -> float:
-    return int(text[:-1]) / 1000 if text.endswith("m") else float(text)
+def _in_hugepages(spec: DBBenchmarkSpec, wanted: Hugepages, target: Target) -> str:
+    return spec.resources.memory if target.virtual_machine else wanted.size
 
 
 def _storage(spec: DBBenchmarkSpec, classes: tuple[Manifest, ...]) -> Iterator[Problem]:

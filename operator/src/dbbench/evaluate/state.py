@@ -25,10 +25,11 @@ class State:
     """What was found in the cluster.
 
     `objects` holds what the benchmark owns, without pods; `pods` all pods of those; `warnings` the
-    Warning events of the namespace; `logs` the logs of finished jobs that have no record yet (None
-    where the log is gone). `nodes` and `storage_classes` are read before the start only, and None
-    where the operator may not read them (it watches single namespaces). `privileged_targets`:
-    whether this operator may run targets in a node's own namespaces.
+    Warning events of the namespace; `logs` the logs of finished jobs that have no record yet, one
+    for each instance of the target (None where the log is gone). `nodes` and `storage_classes` are
+    read before the start only, and None where the operator may not read them (it watches single
+    namespaces). `privileged_targets`: whether this operator may run targets in a node's own
+    namespaces.
     """
 
     benchmark: DBBenchmark
@@ -42,7 +43,7 @@ class State:
     warnings: tuple[Manifest, ...] = ()
     nodes: tuple[Manifest, ...] | None = None
     storage_classes: tuple[Manifest, ...] | None = None
-    logs: Mapping[str, str | None] = field(default_factory=dict)
+    logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
     loads: tuple[LoadRecord, ...] = ()
 

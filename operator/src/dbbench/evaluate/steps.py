@@ -4,8 +4,8 @@ A step is derived from the cluster on every look. `Waiting` is the only outcome 
 into a failure: its limit counts from when the step was first seen (status.progress.stepStartTime).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dbbench.api.quantities import duration
@@ -20,6 +20,7 @@ from dbbench.plan import Trial
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.jobs import load_job, trial_job
+from dbbench.targets.names import place
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,9 @@ def stop_all(state: State) -> Waiting | None:
 
 
 def target_pods(state: State, target: str) -> list[Manifest]:
-    """Pods that run the target's database (not those of its jobs)."""
-    return [
-        pod
-        for pod in state.pods_of(target=target)
-        if labels_of(pod).get("app.kubernetes.io/component") == "target"
-    ]
+    """Pods that run the target's databases, or one instance of it (not those of its jobs)."""
+    wanted = place(target) | {"app.kubernetes.io/component": "target"}
+    return [pod for pod in state.pods if wanted.items() <= labels_of(pod).items()]
 
 
 def is_ready(pod: Manifest) -> bool:
@@ -122,10 +120,10 @@ def _created(pod: Manifest) -> datetime:
 def _stop(state: State, targets: Iterable[Target]) -> Waiting | None:
     stopped, running = [], []
     for target in targets:
-        manifest = instance(state.context, target, running=False)
-        ref = Ref(manifest["kind"], manifest["metadata"]["name"])
-        if ref in state.objects:
-            stopped.append(manifest)
+        for one in state.benchmark.spec.instances(target.name):
+            manifest = instance(state.context, one, running=False)
+            if Ref(manifest["kind"], manifest["metadata"]["name"]) in state.objects:
+                stopped.append(manifest)
         if target_pods(state, target.name):
             running.append(target.name)
     if not running:
@@ -145,7 +143,32 @@ def _stop(state: State, targets: Iterable[Target]) -> Waiting | None:
     )
 
 
+def _of_instances(
+    state: State, target: Target, kind: str, of_one: Callable[[State, Target], Step | None]
+) -> Step | None:
+    """The same step of all instances at once; None when none of them needs it any more."""
+    steps = [of_one(state, one) for one in state.benchmark.spec.instances(target.name)]
+    waiting = [step for step in steps if isinstance(step, Waiting)]
+    for step in steps:
+        if isinstance(step, Failed):
+            return step
+    if not waiting:
+        return None
+    first, *others = waiting
+    return replace(
+        first,
+        step=f"{kind}:{target.name}",
+        description=first.description + (f" and {len(others)} more" if others else ""),
+        objects=tuple(manifest for step in waiting for manifest in step.objects),
+        limit_seconds=max(step.limit_seconds or 0 for step in waiting),
+    )
+
+
 def _disk(state: State, target: Target) -> Step | None:
+    return _of_instances(state, target, "disk", _disk_of)
+
+
+def _disk_of(state: State, target: Target) -> Step | None:
     job = preparation(state.context, target)
     if job is None:
         return None
@@ -193,6 +216,10 @@ def _has_started(pod: Manifest) -> bool:
 
 
 def _start(state: State, target: Target) -> Step | None:
+    return _of_instances(state, target, "start", _start_of)
+
+
+def _start_of(state: State, target: Target) -> Step | None:
     pods = target_pods(state, target.name)
     machine = instance(state.context, target, running=True)
     objects = (*foundation(state.context, target), machine)

@@ -22,9 +22,8 @@ from dbbench.kube.kinds import (
 )
 from dbbench.results.storage import read
 from dbbench.targets.context import Images, TargetRuntime
-from dbbench.targets.names import LABEL_BENCHMARK, label_value
-
-DRIVER_CONTAINER = "driver"
+from dbbench.targets.jobs import containers
+from dbbench.targets.names import LABEL_BENCHMARK, LABEL_TARGET, label_value
 
 
 async def gather(
@@ -83,11 +82,11 @@ async def _with_details(cluster: Cluster, state: State) -> State:
         warnings = tuple(
             await cluster.list(EVENT, benchmark.metadata.namespace, fields="type=Warning")
         )
-    logs: dict[str, str | None] = {}
+    logs: dict[str, tuple[str | None, ...]] = {}
     for job in unrecorded_jobs(state.of_kind(JOB.name), recorded_identities(state)):
         name = job["metadata"]["name"]
         try:
-            logs[name] = await _job_log(cluster, state, name)
+            logs[name] = await _job_logs(cluster, state, job)
         except ApiException as error:
             # The kubelet cannot be reached now; the log is read when it can.
             if error.status < 500:
@@ -112,12 +111,15 @@ async def _readable(cluster: Cluster, kind: Kind) -> tuple[Manifest, ...] | None
         raise
 
 
-async def _job_log(cluster: Cluster, state: State, job: str) -> str | None:
+async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str | None, ...]:
+    """The log of the driver of each instance; None for one that is gone."""
+    spec, namespace = state.benchmark.spec, state.benchmark.metadata.namespace
+    drivers = containers(len(spec.instances(labels_of(job)[LABEL_TARGET])))
     for pod in state.pods:
-        if labels_of(pod).get("job-name") == job:
+        if labels_of(pod).get("job-name") == job["metadata"]["name"]:
             name = pod["metadata"]["name"]
-            return await cluster.log(state.benchmark.metadata.namespace, name, DRIVER_CONTAINER)
-    return None
+            return tuple([await cluster.log(namespace, name, driver) for driver in drivers])
+    return (None,) * len(drivers)
 
 
 def is_owned(item: Manifest, benchmark: DBBenchmark) -> bool:

@@ -19,7 +19,9 @@ from dbbench.explain import Account, observe
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
 from dbbench.results.causes import cause, explained
+from dbbench.results.consolidation import InstanceFigures, instance_figures
 from dbbench.results.driver_result import ResultError
+from dbbench.results.figures import decimal
 from dbbench.results.operations import (
     MeasuredTrial,
     OperationFigures,
@@ -109,6 +111,7 @@ class Analysis:
     metrics: tuple[MetricComparison, ...]
     queries: tuple[QueryComparison, ...]
     controls: tuple[MetricComparison, ...]
+    instances: tuple[InstanceFigures, ...]
     operations: tuple[OperationFigures, ...]
     latencies: tuple[LatencyComparison, ...]
     repetitions: tuple[Repetitions, ...]
@@ -125,6 +128,11 @@ class Analysis:
     def comparisons(self) -> tuple[status.Comparison, ...]:
         """The same as status shows them."""
         return tuple(_comparison(found) for found in self.primary)
+
+    @property
+    def instance_results(self) -> tuple[status.InstanceResults, ...]:
+        """Instances as status shows them."""
+        return tuple(found.as_status() for found in self.instances)
 
 
 def primary_metric(workload: Workload) -> str:
@@ -153,13 +161,15 @@ def analyse(
     metrics: list[MetricComparison] = []
     queries: list[QueryComparison] = []
     operations: list[OperationFigures] = []
+    instances: list[InstanceFigures] = []
     tails: list[LatencyComparison] = []
     advices: list[Repetitions] = []
     unusable: list[Unusable] = []
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
         primary = primary_metric(workload)
-        trials, refused = _usable(by_cell[cell.workload, cell.name], primary)
+        own_records = by_cell[cell.workload, cell.name]
+        trials, refused = _usable(own_records, primary)
         unusable += refused
         query_table = compare(_query_samples(trials) if workload.tpch else (), spec.baseline)
         for metric, unit in _metrics(trials, primary):
@@ -179,6 +189,11 @@ def analyse(
                 for slowdown in table.slowdowns
             ]
         queries += _queries(cell, query_table)
+        instances += [
+            found
+            for target in spec.measured_targets
+            if (found := instance_figures(cell, target.name, primary, own_records))
+        ]
         for target in spec.measured_targets if latencies else ():
             own = [trial for trial in trials if trial.target == target.name]
             operations += operation_figures(cell, target.name, own)
@@ -205,6 +220,7 @@ def analyse(
         metrics=tuple(verdicts[one.cell, one.metric, one.slowdown.target] for one in metrics),
         queries=tuple(_judged(queries, query_controls, spec.trials.control)),
         controls=tuple(controls),
+        instances=tuple(instances),
         operations=tuple(operations),
         latencies=tuple(
             _judged(
@@ -250,11 +266,6 @@ def _judged(found: Sequence[_Found], controls: Sequence[_Found], control: bool) 
         floors=[floors.get((one.cell, one.slowdown.cell), unknown) for one in found],
     )
     return [replace(one, slowdown=slowdown) for one, slowdown in zip(found, slowdowns, strict=True)]
-
-
-def decimal(value: float) -> str:
-    """A number as status shows it: up to six significant digits."""
-    return f"{value:.6g}"
 
 
 def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:

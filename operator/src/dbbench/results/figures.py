@@ -101,3 +101,8 @@ def time(seconds: float) -> str:
 def _short(number: float) -> str:
     """Three significant digits, and never an integer digit less."""
     return value(round(number)) if abs(number) >= 100 else value(float(f"{number:.3g}"))
+
+
+def decimal(value: float) -> str:
+    """A number as status shows it: up to six significant digits."""
+    return f"{value:.6g}"

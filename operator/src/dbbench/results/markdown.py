@@ -13,6 +13,7 @@ from dbbench.results.figures import (
     quantity,
     share,
 )
+from dbbench.results.instance_tables import side_by_side
 from dbbench.results.tables import table
 from dbbench.results.wording import (
     AGGREGATES,
@@ -37,6 +38,7 @@ def to_markdown(document: Document) -> str:
         _emulation(document),
         _slowdowns(document),
         _controls(document),
+        side_by_side(document),
         _aggregates(document),
         _gates(document),
         where_the_time_went(document),

@@ -30,7 +30,8 @@ class TrialRecord:
     `trial` is the plan's Trial.id, `cell` its Cell.name (empty for a workload with one point),
     `attempt` counts from 1. `reason` is a CamelCase word and `message` a sentence, both empty when
     measured. `started` and `finished` are RFC 3339 times in UTC. `result` is the driver's result
-    document, word for word; None when there is none.
+    document, word for word; None when there is none. Of a target with several instances it is the
+    result of all of them, and `instances` has a document of each (results.instances).
     """
 
     trial: str
@@ -45,6 +46,12 @@ class TrialRecord:
     started: str
     finished: str
     result: Mapping[str, Any] | None
+    instances: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def documents(self) -> tuple[Mapping[str, Any], ...]:
+        """What was reported of each instance: one document where the target is one database."""
+        return _documents(self)
 
     def to_document(self) -> dict[str, Any]:
         """The record as JSON-compatible data."""
@@ -76,6 +83,7 @@ class TrialRecord:
             started=fields.text("started"),
             finished=fields.text("finished"),
             result=fields.result(),
+            instances=fields.instances(),
         )
 
 
@@ -92,6 +100,12 @@ class LoadRecord:
     started: str
     finished: str
     result: Mapping[str, Any] | None
+    instances: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def documents(self) -> tuple[Mapping[str, Any], ...]:
+        """What was reported of each instance: one document where the target is one database."""
+        return _documents(self)
 
     def to_document(self) -> dict[str, Any]:
         """The record as JSON-compatible data."""
@@ -117,6 +131,7 @@ class LoadRecord:
             started=fields.text("started"),
             finished=fields.text("finished"),
             result=fields.result(),
+            instances=fields.instances(),
         )
 
 
@@ -139,7 +154,14 @@ def _attempt_document(record: Record) -> dict[str, Any]:
         "started": record.started,
         "finished": record.finished,
         "result": None if record.result is None else dict(record.result),
+        **({"instances": [dict(one) for one in record.instances]} if record.instances else {}),
     }
+
+
+def _documents(record: Record) -> tuple[Mapping[str, Any], ...]:
+    if record.instances or record.result is None:
+        return record.instances
+    return (record.result,)
 
 
 class _Fields:
@@ -179,3 +201,9 @@ class _Fields:
         if value is not None and not isinstance(value, Mapping):
             raise RecordError(f"result is a {type(value).__name__}, not an object")
         return value
+
+    def instances(self) -> tuple[Mapping[str, Any], ...]:
+        value = self._document.get("instances", [])
+        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+            raise RecordError("instances is not a list of objects")
+        return tuple(value)

@@ -47,6 +47,17 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
                         value,
                     ),
                 )
+    for entry in document.get("instances", []):
+        labels = _labels(entry, entry["target"])
+        yield Series(
+            "dbbench_fairness_index_ratio",
+            "Jain's index of the rates of a target's instances: 1 when all are equal.",
+            labels,
+            entry["fairnessIndex"],
+        )
+        name, text = _OF_INSTANCE[entry["unit"]]
+        for number, value in enumerate(entry["values"]):
+            yield Series(name, text, labels | {"instance": str(number)}, value)
     for entry in document.get("operations", []):
         for name, quantile in _QUANTILES.items() if entry["latencySeconds"] else ():
             yield Series(
@@ -58,6 +69,16 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
             )
 
 
+_OF_INSTANCE = {
+    "seconds": (
+        "dbbench_instance_runtime_seconds",
+        "Total runtime of the queries on one of several instances, mean over trials.",
+    ),
+    "per_second": (
+        "dbbench_instance_throughput_transactions_per_second",
+        "Throughput of one of several instances, mean over trials.",
+    ),
+}
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99", "p999": "0.999"}
 
 

@@ -18,6 +18,7 @@ from dbbench.results.analysis import (
 )
 from dbbench.results.answer import answer
 from dbbench.results.causes import account_document
+from dbbench.results.consolidation import InstanceFigures
 from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
 from dbbench.results.operations import OperationFigures
@@ -60,6 +61,7 @@ def summary(
         "seed": plan_seed(spec, benchmark.metadata.uid),
         "comparisons": [_metric(found) for found in analysis.metrics],
         "controls": [_metric(found) for found in analysis.controls],
+        "instances": [_instances(found) for found in analysis.instances],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "latencies": [_latency(found) for found in analysis.latencies],
@@ -117,6 +119,21 @@ def _metric(found: MetricComparison) -> Document:
         "aggregates": aggregates,
         "cause": found.cause,
         "account": account_document(found.account),
+    }
+
+
+def _instances(found: InstanceFigures) -> Document:
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.target,
+        "metric": found.metric,
+        "unit": found.unit.value,
+        "total": found.total,
+        "values": list(found.values),
+        "fairnessIndex": found.fairness,
+        "leastFairnessIndex": found.least_fairness,
+        "trials": found.trials,
     }
 
 

@@ -1,4 +1,8 @@
-"""The Jobs of the driver: loading and trials. No I/O."""
+"""The Jobs of the driver: loading and trials. No I/O.
+
+A Job has one pod, with a driver for each instance of the target. Those of a trial begin each window
+of transactions together, by a barrier that nothing outside their pod reaches; the first one leads.
+"""
 
 from dbbench.api.quantities import duration
 from dbbench.api.spec import TatpWorkload, TpccWorkload, TpchWorkload, Workload
@@ -9,6 +13,9 @@ from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
 from dbbench.targets.single_run import job
+
+DRIVER = "driver"
+_BARRIER = "127.0.0.1:9592"
 
 _CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
 _DISTRIBUTION = {"NonUniform": "non-uniform", "Uniform": "uniform"}
@@ -35,7 +42,10 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         # The database is the benchmark's own: what an earlier attempt left is in the way.
         _pod(
             ctx,
-            [kind, "load", *options, "--replace", *_common(ctx, target.name, workload.name, seed)],
+            [
+                [kind, "load", *options, "--replace", *_common(ctx, one, workload.name, seed)]
+                for one in spec.instances(target.name)
+            ],
         ),
     )
 
@@ -54,12 +64,25 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         job=names.JobKind.TRIAL,
     )
     kind, options = run_arguments(workload, trial.cell)
+    instances = spec.instances(trial.target)
     return job(
         ctx,
         names.trial_job_name(benchmark, trial, attempt),
         labels,
         duration(spec.timeouts.trial),
-        _pod(ctx, [kind, "run", *options, *_common(ctx, trial.target, workload.name, trial.seed)]),
+        _pod(
+            ctx,
+            [
+                [
+                    kind,
+                    "run",
+                    *options,
+                    *_together(workload, index, len(instances)),
+                    *_common(ctx, one, workload.name, trial.seed),
+                ]
+                for index, one in enumerate(instances)
+            ],
+        ),
     )
 
 
@@ -104,11 +127,19 @@ def _steady(workload: TpccWorkload | TatpWorkload) -> list[str]:
     ]  # fmt: skip
 
 
-def _common(ctx: Context, target: str, workload: str, seed: int) -> list[str]:
+def _together(workload: Workload, index: int, instances: int) -> list[str]:
+    """Options of the driver of one of several instances. Queries have no window to begin."""
+    if instances == 1 or workload.tpch is not None:
+        return []
+    role = "--barrier" if index else "--barrier-listen"
+    return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]
+
+
+def _common(ctx: Context, instance: Target, workload: str, seed: int) -> list[str]:
     """Options of every command. The result is one line of the log, the progress the others."""
-    host = names.service_name(ctx.benchmark, target)
+    host = names.service_name(ctx.benchmark, instance.name)
     agents = ["--agent", f"http://{host}:{AGENT_PORT}"]
-    if has_host_agent(ctx, ctx.spec.target(target)):
+    if has_host_agent(ctx, instance):
         agents += ["--host-agent", f"http://{host}:{HOST_AGENT_PORT}"]
     return [
         "--url", ctx.engine.driver_url(host),
@@ -122,13 +153,18 @@ def _common(ctx: Context, target: str, workload: str, seed: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _pod(ctx: Context, arguments: list[str]) -> Manifest:
+def containers(instances: int) -> list[str]:
+    """Names of the containers of a Job's pod, in the order of the instances."""
+    return [DRIVER] if instances == 1 else [f"{DRIVER}-{index}" for index in range(instances)]
+
+
+def _pod(ctx: Context, commands: list[list[str]]) -> Manifest:
     return {
         **placement.on_node(ctx.spec.placement.of_driver),
         "securityContext": security.pod(security.DRIVER_ID),
         "containers": [
             {
-                "name": "driver",
+                "name": name,
                 "image": ctx.images.driver,
                 "imagePullPolicy": ctx.images.pull_policy,
                 "command": ["/usr/local/bin/dbbench-driver"],
@@ -137,6 +173,7 @@ def _pod(ctx: Context, arguments: list[str]) -> Manifest:
                 "securityContext": security.container(),
                 "volumeMounts": [volumes.mount("secret", SECRET, read_only=True)],
             }
+            for name, arguments in zip(containers(len(commands)), commands, strict=True)
         ],
         "volumes": [volumes.from_secret("secret", names.credentials_name(ctx.benchmark))],
     }

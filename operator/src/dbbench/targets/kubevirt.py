@@ -96,8 +96,11 @@ def _size(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manife
         cpu["dedicatedCpuPlacement"] = True
         pod: Manifest = {"requests": {"memory": amount}, "limits": {"memory": amount}}
     else:
-        cpus = str(resources.cpu)
-        pod = {"requests": {"cpu": cpus, "memory": amount}, "limits": {"cpu": cpus}}
+        cpus = placement.requested_cpus(resources, target)
+        pod = {
+            "requests": {"cpu": cpus, "memory": amount},
+            "limits": {"cpu": str(resources.cpu)},
+        }
     memory: Manifest = {"guest": amount}
     if resources.hugepages is not None:
         # All memory of the guest, which KubeVirt then asks for as huge pages.

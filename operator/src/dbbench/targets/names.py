@@ -16,6 +16,7 @@ LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
 LABEL_COMPONENT = "app.kubernetes.io/component"
 LABEL_BENCHMARK = f"{GROUP}/benchmark"
 LABEL_TARGET = f"{GROUP}/target"
+LABEL_INSTANCE = f"{GROUP}/instance"
 LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_TRIAL = f"{GROUP}/trial"
 LABEL_ATTEMPT = f"{GROUP}/attempt"
@@ -70,11 +71,17 @@ def label_value(text: str) -> str:
 
 
 def selector(benchmark: DBBenchmark, target: str | None = None) -> dict[str, str]:
-    """Labels that select everything of a benchmark, or of one of its targets."""
+    """Labels that select everything of a benchmark, of a target or of one of its instances."""
     found = {LABEL_BENCHMARK: label_value(benchmark.metadata.name)}
     if target is not None:
-        found[LABEL_TARGET] = target
+        found |= place(target)
     return found
+
+
+def place(target: str) -> dict[str, str]:
+    """Labels of a target, or of its instance number 2 where the name is `T.2`."""
+    name, _, instance = target.partition(".")
+    return {LABEL_TARGET: name} | ({LABEL_INSTANCE: instance} if instance else {})
 
 
 def labels(

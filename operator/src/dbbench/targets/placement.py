@@ -39,10 +39,23 @@ def hugepages_mib(resources: Resources) -> int:
     return quantity(resources.hugepages.size) // _MIB if resources.hugepages else 0
 
 
-def exclusive(cpu: int, memory: str, hugepages: Mapping[str, str]) -> Manifest:
-    """Requests equal to limits, in whole CPUs."""
-    amounts = {"cpu": str(cpu), "memory": memory, **hugepages}
-    return {"requests": amounts, "limits": dict(amounts)}
+def database(
+    resources: Resources, target: Target, memory: str, hugepages: Mapping[str, str]
+) -> Manifest:
+    """Requests and limits of what runs the database, in whole CPUs."""
+    limits = {"cpu": str(resources.cpu), "memory": memory, **hugepages}
+    return {"requests": limits | {"cpu": requested_cpus(resources, target)}, "limits": limits}
+
+
+def requested_cpus(resources: Resources, target: Target) -> str:
+    """CPUs that an instance asks the scheduler for.
+
+    Instances that share CPUs ask together for what one would, so that more vCPUs than the node has
+    CPUs can be scheduled; all have the same weight.
+    """
+    if has_exclusive_cpus(resources, target) or target.instances == 1:
+        return str(resources.cpu)
+    return f"{resources.cpu * 1000 // target.instances}m"
 
 
 def of_hugepages(resources: Resources, mib: int) -> dict[str, str]:

@@ -39,7 +39,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
                 "command": [_BINARY],
                 "args": ["agent", "serve", "--config", f"{CONFIG}/{AGENT_FILE}"],
                 "ports": ports(ctx),
-                "resources": _resources(ctx),
+                "resources": _resources(ctx, target),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -67,13 +67,13 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
     return stateful_set(ctx, target, running, template)
 
 
-def _resources(ctx: Context) -> Manifest:
+def _resources(ctx: Context, target: Target) -> Manifest:
     """CPUs and memory: huge pages, which Kubernetes counts apart, are a part of the memory."""
     resources = ctx.spec.resources
     if resources.hugepages is None:
-        return placement.exclusive(resources.cpu, resources.memory, {})
+        return placement.database(resources, target, resources.memory, {})
     huge = placement.hugepages_mib(resources)
     ordinary = placement.memory_mib(resources) - huge
-    return placement.exclusive(
-        resources.cpu, f"{ordinary}Mi", placement.of_hugepages(resources, huge)
+    return placement.database(
+        resources, target, f"{ordinary}Mi", placement.of_hugepages(resources, huge)
     )

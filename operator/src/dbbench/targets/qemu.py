@@ -54,7 +54,7 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                         "protocol": "TCP",
                     },
                 ],
-                "resources": _resources(ctx),
+                "resources": _resources(ctx, target),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -84,10 +84,10 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
     return stateful_set(ctx, target, running, template)
 
 
-def _resources(ctx: Context) -> Manifest:
+def _resources(ctx: Context, target: Target) -> Manifest:
     """QEMU's own memory, and the guest's: ordinary pages, or huge ones alone."""
     resources = ctx.spec.resources
     guest, own = placement.memory_mib(resources), placement.QEMU_OVERHEAD_MIB
     ordinary = own if resources.hugepages else guest + own
     huge = placement.of_hugepages(resources, guest)
-    return placement.exclusive(resources.cpu, f"{ordinary}Mi", huge)
+    return placement.database(resources, target, f"{ordinary}Mi", huge)
