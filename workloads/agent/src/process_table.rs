@@ -24,6 +24,9 @@ pub struct ProcessCounters {
     pub involuntary_context_switches: u64,
     /// Time in which a thread could run and had no CPU.
     pub run_queue_seconds: f64,
+    /// Bytes fetched from storage (not from the page cache), and those that the agent fetched itself: the
+    /// kernel adds to its parent's what a process that has ended had read. None without the right to know.
+    pub read_bytes: Option<u64>,
     /// Processes alive.
     pub count: u64,
 }
@@ -64,10 +67,16 @@ pub fn parse_stat(text: &str) -> Option<Stat> {
 /// Sums the counters of the descendants of `agent`, and of its children that it has waited for.
 pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
     let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
-    let mut total = ProcessCounters::default();
+    let mut total = ProcessCounters { read_bytes: Some(0), ..ProcessCounters::default() };
     let mut user = 0;
     let mut system = 0;
     for (process, (directory, stat)) in family(proc, agent) {
+        match read(&directory, "io").and_then(|text| fetched_bytes(&text)) {
+            Some(fetched) => total.read_bytes = total.read_bytes.map(|sum| sum + fetched),
+            None if directory.join("stat").exists() => total.read_bytes = None,
+            // It has ended meanwhile.
+            None => {}
+        }
         user += stat.children_user;
         system += stat.children_system;
         total.minor_faults += stat.children_minor_faults;
@@ -99,6 +108,11 @@ pub fn sum(proc: &Path, agent: u32) -> ProcessCounters {
     total.user_seconds = user as f64 / ticks;
     total.system_seconds = system as f64 / ticks;
     total
+}
+
+/// Reads `read_bytes` of /proc/PID/io.
+fn fetched_bytes(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
 }
 
 /// Returns the directory below `proc` of the agent's oldest descendant whose executable has one of these base names.
@@ -157,6 +171,7 @@ mod tests {
         let directory = proc.join(id.to_string());
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("stat"), format!("{id} {stat}")).unwrap();
+        std::fs::write(directory.join("io"), "rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\n").unwrap();
         for thread in [id, id + 1000] {
             let thread = directory.join(format!("task/{thread}"));
             std::fs::create_dir_all(&thread).unwrap();
@@ -195,6 +210,14 @@ mod tests {
         let total = sum(proc.path(), 1);
         assert_eq!((total.voluntary_context_switches, total.involuntary_context_switches), (14, 6));
         assert_eq!(total.run_queue_seconds, 4.0);
+    }
+
+    #[test]
+    fn bytes_fetched_from_storage_are_known_of_all_processes_or_not_at_all() {
+        let proc = proc_with_three_processes();
+        assert_eq!(sum(proc.path(), 1).read_bytes, Some(8192));
+        std::fs::remove_file(proc.path().join("40/io")).unwrap();
+        assert_eq!(sum(proc.path(), 1).read_bytes, None);
     }
 
     #[test]

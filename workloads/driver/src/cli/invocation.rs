@@ -90,16 +90,20 @@ impl<E: Engine> Invocation<E> {
         })
     }
 
-    /// Opens a session; waits for a server that is not up yet, and fails at once where waiting is no use.
+    /// Opens the first session of a command, which shows that it waits.
     pub async fn connect(&self) -> Result<E::Session, Failure> {
-        let began = Instant::now();
         self.progress.begin("wait", 1, "database");
+        let session = self.reach().await?;
+        self.progress.set(1);
+        Ok(session)
+    }
+
+    /// Opens a session; waits for a server that is not up yet, and fails at once where waiting is no use.
+    pub async fn reach(&self) -> Result<E::Session, Failure> {
+        let began = Instant::now();
         loop {
             match self.engine.connect().await {
-                Ok(session) => {
-                    self.progress.set(1);
-                    return Ok(session);
-                }
+                Ok(session) => return Ok(session),
                 Err(error) => {
                     // An error on a fresh connection can mean that the server is on its way up.
                     let passing = matches!(error.kind, ErrorKind::NotReady | ErrorKind::ConnectionLost);

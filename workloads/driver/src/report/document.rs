@@ -49,6 +49,9 @@ pub struct Document {
     /// Blocks that the server read from the operating system during the measured passes, where it tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks_read: Option<u64>,
+    /// Whether the data was in memory, where that was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cache>,
     pub checks: Vec<Check>,
     pub driver_usage: Usage,
     /// Where several driver processes ran together: the part of each.
@@ -96,6 +99,9 @@ pub struct Operation {
     pub runtimes_seconds: Vec<f64>,
     /// Runtime of the query's very first run, when there was a warm-up.
     pub first_runtime_seconds: Option<f64>,
+    /// What was counted around each measured run, in order; where the state of the caches was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<Execution>,
     /// Transactions that ended inside the measured window, per second.
     pub throughput_per_second: Option<f64>,
     pub latency: Option<LatencySummary>,
@@ -108,6 +114,41 @@ pub struct Operation {
     /// What a probe found; for operations of kind `probe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+}
+
+/// The counters around one run of a query.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Execution {
+    /// Blocks that the server read from the operating system, where it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks_read: Option<u64>,
+    /// Bytes that the target fetched from storage, where that is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// The same outside the virtual machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_read_bytes: Option<u64>,
+    /// The agents' accounts of the cold start before the run, word for word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cold_start: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cold_start: Option<Value>,
+    /// Growth of the agents' counters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Value>,
+}
+
+/// Where the data was when the queries ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cache {
+    /// `warm` or `cold`, as it was asked for.
+    pub state: &'static str,
+    pub proven: bool,
+    /// What speaks against it.
+    pub objections: Vec<String>,
 }
 
 /// The unit cost of something, or why this machine does not have it.
@@ -265,6 +306,7 @@ impl Document {
             work_processes: Vec::new(),
             resumed_chunks: None,
             blocks_read: None,
+            cache: None,
             checks: Vec::new(),
             driver_usage: Usage::default(),
             processes: Vec::new(),

@@ -4,6 +4,7 @@ pub mod document;
 pub mod progress;
 
 pub use document::{
-    Check, Counts, Data, Document, Host, Limit, Metric, Operation, Probe, Process, Share, Target, WorkProcess,
+    Cache, Check, Counts, Data, Document, Execution, Host, Limit, Metric, Operation, Probe, Process, Share,
+    Target, WorkProcess,
 };
 pub use progress::Progress;

@@ -1,10 +1,12 @@
-//! The agent beside the database: its facts and its counters.
+//! The agent beside the database: its facts, its counters, and a cold start when it is asked for.
+
+mod growth;
 
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, Limited};
-use hyper::{Request, Uri};
+use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -12,7 +14,11 @@ use tokio::net::TcpStream;
 use crate::failure::{Exit, Failure};
 use crate::report::{Host, Target};
 
+pub use growth::{bytes_read, growth};
+
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// A cold start stops the database in order, writes what is dirty, and starts the database again.
+const COLD_LIMIT: Duration = Duration::from_secs(300);
 const BODY_LIMIT: usize = 4 << 20;
 
 /// A reachable agent, by the address of its HTTP server.
@@ -57,26 +63,60 @@ impl Agent {
         self.get("/v1/counters").await
     }
 
-    async fn get(&self, path: &str) -> Result<Value, Failure> {
-        let answer = tokio::time::timeout(REQUEST_LIMIT, self.request(path)).await;
-        let reason = match answer {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(reason)) => reason,
-            Err(_) => format!("no answer within {} s", REQUEST_LIMIT.as_secs()),
-        };
+    /// Makes what the agent is beside cold: the database restarts with nothing of its data in the page cache;
+    /// beside a hypervisor, the guest's disks leave the page cache. Returns the agent's account of it.
+    pub async fn make_cold(&self) -> Result<Value, Failure> {
+        let path = "/v1/cold";
+        let (status, body) = self.send(Method::POST, path, COLD_LIMIT).await?;
+        if status.is_success() {
+            return self.parse(path, &body);
+        }
+        let words = String::from_utf8_lossy(&body);
         Err(Failure::new(
-            Exit::Unreachable,
-            "AgentUnreachable",
-            format!("agent at {}:{}{path}: {reason}", self.host, self.port),
+            Exit::Invalid,
+            "NotCold",
+            format!("agent at {}:{}{path}: status {status}: {}", self.host, self.port, words.trim()),
         ))
     }
 
-    async fn request(&self, path: &str) -> Result<Value, String> {
+    async fn get(&self, path: &str) -> Result<Value, Failure> {
+        match self.send(Method::GET, path, REQUEST_LIMIT).await? {
+            (status, body) if status.is_success() => self.parse(path, &body),
+            (status, _) => Err(self.unreachable(path, &format!("status {status}"))),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        limit: Duration,
+    ) -> Result<(StatusCode, Bytes), Failure> {
+        match tokio::time::timeout(limit, self.request(method, path)).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(reason)) => Err(self.unreachable(path, &reason)),
+            Err(_) => Err(self.unreachable(path, &format!("no answer within {} s", limit.as_secs()))),
+        }
+    }
+
+    fn parse(&self, path: &str, body: &[u8]) -> Result<Value, Failure> {
+        serde_json::from_slice(body)
+            .map_err(|error| self.unreachable(path, &format!("the answer is not JSON: {error}")))
+    }
+
+    fn unreachable(&self, path: &str, reason: &str) -> Failure {
+        let message = format!("agent at {}:{}{path}: {reason}", self.host, self.port);
+        Failure::new(Exit::Unreachable, "AgentUnreachable", message)
+    }
+
+    async fn request(&self, method: Method, path: &str) -> Result<(StatusCode, Bytes), String> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| e.to_string())?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
         let pump = tokio::spawn(connection);
-        let request = Request::get(path)
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
             .header("host", format!("{}:{}", self.host, self.port))
             .header("connection", "close")
             .body(Empty::<Bytes>::new())
@@ -86,10 +126,7 @@ impl Agent {
         let body =
             Limited::new(response.into_body(), BODY_LIMIT).collect().await.map_err(|e| e.to_string())?;
         pump.abort();
-        if !status.is_success() {
-            return Err(format!("status {status}"));
-        }
-        serde_json::from_slice(&body.to_bytes()).map_err(|e| format!("the answer is not JSON: {e}"))
+        Ok((status, body.to_bytes()))
     }
 }
 

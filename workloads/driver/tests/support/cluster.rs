@@ -27,6 +27,8 @@ pub struct Cluster {
     folder: tempfile::TempDir,
     bin: PathBuf,
     pub port: u16,
+    /// Of the agent that starts the server, where there is one.
+    agent: Option<u16>,
     server: Mutex<Option<Child>>,
 }
 
@@ -39,7 +41,7 @@ impl Database {
         let cluster = {
             let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             shared.upgrade().unwrap_or_else(|| {
-                let cluster = Arc::new(Cluster::start());
+                let cluster = Arc::new(Cluster::start(None));
                 *shared = Arc::downgrade(&cluster);
                 cluster
             })
@@ -49,7 +51,17 @@ impl Database {
 
     /// A database on a server that the test may stop.
     pub fn on_own_server() -> Self {
-        Database::on(Arc::new(Cluster::start()))
+        Database::on(Arc::new(Cluster::start(None)))
+    }
+
+    /// A database on a server that the agent has started, which may restart it.
+    pub fn under_agent() -> Self {
+        Database::on(Arc::new(Cluster::start(Some(free_port()))))
+    }
+
+    /// The agent's address.
+    pub fn agent(&self) -> String {
+        format!("http://127.0.0.1:{}", self.cluster.agent.expect("a server under an agent"))
     }
 
     /// A database in a tablespace of its own, on the file system of this folder.
@@ -101,10 +113,10 @@ impl Database {
 }
 
 impl Cluster {
-    fn start() -> Self {
+    fn start(agent: Option<u16>) -> Self {
         let bin = binaries();
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let cluster = Cluster { port: free_port(), folder, bin, server: Mutex::new(None) };
+        let cluster = Cluster { port: free_port(), agent, folder, bin, server: Mutex::new(None) };
         std::fs::set_permissions(cluster.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let secret = cluster.folder.path().join("password");
         std::fs::write(&secret, PASSWORD).unwrap();
@@ -132,16 +144,39 @@ impl Cluster {
 
     fn launch(&self) {
         let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
-        let child = as_server_account(&self.bin.join("postgres"))
-            .arg("-D")
-            .arg(self.data())
-            .args(["-p", &self.port.to_string()])
-            .args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"])
-            .args(["-c", "shared_buffers=64MB", "-c", "max_connections=100", "-c", "autovacuum=off"])
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("postgres starts");
+        let port = self.port.to_string();
+        let (server, data) = (self.bin.join("postgres"), self.data());
+        let mut line = vec![server.to_str().unwrap(), "-D", data.to_str().unwrap(), "-p", &port];
+        for setting in [
+            "listen_addresses=127.0.0.1",
+            "unix_socket_directories=",
+            "fsync=off",
+            "shared_buffers=64MB",
+            "max_connections=100",
+            "autovacuum=off",
+        ] {
+            line.extend(["-c", setting]);
+        }
+        let mut command = match self.agent {
+            None => {
+                let mut command = as_server_account(&server);
+                command.args(&line[1..]);
+                command
+            }
+            Some(agent) => {
+                let config = self.folder.path().join("agent.json");
+                let text = serde_json::json!({
+                    "version": 1, "listen": format!("127.0.0.1:{agent}"), "command": line,
+                    "dataDirectory": data, "readiness": {"protocol": "PostgreSQL", "port": self.port},
+                    "stopSignal": "SIGINT", "coldStarts": true,
+                });
+                std::fs::write(&config, text.to_string()).unwrap();
+                let mut command = as_server_account(Path::new(env!("CARGO_BIN_EXE_dbbench-driver")));
+                command.args(["agent", "serve", "--config"]).arg(config);
+                command
+            }
+        };
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the server starts");
         *self.server.lock().unwrap() = Some(child);
         let began = Instant::now();
         while self.psql("postgres", "SELECT 1").is_err() {

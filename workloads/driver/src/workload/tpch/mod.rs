@@ -1,6 +1,7 @@
 //! TPC-H (specification 3.0.1).
 
 mod answers;
+mod cache;
 mod check;
 mod data;
 mod execution;
@@ -105,15 +106,19 @@ struct Passes {
     /// [default: validation]
     #[arg(long, value_enum)]
     parameters: Option<parameters::Choice>,
-    /// Passes before the measured ones [default: 1]
+    /// Passes before the measured ones [default: 1; 0 with --cache cold]
     #[arg(long, value_parser = clap::value_parser!(u16).range(0..=1000))]
     warmup_runs: Option<u16>,
     /// Measured passes [default: 3]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     runs: Option<u16>,
-    /// One connection for all queries, or a new one for each [default: shared]
+    /// One connection for all queries, or a new one for each [default: shared; per-query with --cache cold]
     #[arg(long, value_enum)]
     connection: Option<Connection>,
+    /// Where the data has to be when a query begins; the result has the proof, and does not count without it
+    /// [default: wherever it happens to be]
+    #[arg(long, value_enum)]
+    cache: Option<cache::State>,
 }
 
 /// What a run consists of.
@@ -175,6 +180,7 @@ impl RunCommand {
             ("--warmup-runs", passes.warmup_runs.is_some()),
             ("--runs", passes.runs.is_some()),
             ("--connection", passes.connection.is_some()),
+            ("--cache", passes.cache.is_some()),
         ];
         let streams = ("--streams", self.streams.is_some());
         let unfit: Vec<(&str, bool)> = match self.test {
@@ -186,8 +192,26 @@ impl RunCommand {
             Some((option, _)) => {
                 Err(Failure::arguments(format!("{option} does not go with --test {}", name_of(self.test))))
             }
-            None => Ok(()),
+            None => self.cold_possible(),
         }
+    }
+
+    /// Refuses what would be warm in a cold run, and a cold run that nobody can make.
+    fn cold_possible(&self) -> Result<(), Failure> {
+        let passes = &self.passes;
+        let refusal = match passes.cache {
+            Some(cache::State::Cold) if self.common.reporting.agent.is_none() => {
+                "needs --agent: the agent beside the database restarts it and drops the page cache"
+            }
+            Some(cache::State::Cold) if passes.connection == Some(Connection::Shared) => {
+                "restarts the database before every query, which ends a connection: leave out --connection shared"
+            }
+            Some(cache::State::Cold) if passes.warmup_runs.is_some_and(|runs| runs > 0) => {
+                "has nothing to warm up: leave out --warmup-runs"
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::arguments(format!("--cache cold {refusal}")))
     }
 }
 

@@ -5,24 +5,26 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::cache::{self, Watch};
 use super::execution::{execute, Outcome};
 use super::refresh::State;
 use super::{
-    configure, lift_limit, name_of, object, ordering, parameters, prepare, queries, Connection, Order,
-    Passes, RunCommand,
+    configure, lift_limit, name_of, object, ordering, parameters, queries, Connection, Order, Passes,
+    RunCommand,
 };
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
 use crate::measure::{Latency, PhaseTimer, UsageStart};
-use crate::report::{Counts, Document, Metric, Operation};
+use crate::report::{Counts, Document, Execution, Metric, Operation};
 use crate::target::Observer;
 
 struct Query {
     number: u8,
     text: String,
     runtimes: Vec<Duration>,
+    executions: Vec<Execution>,
     first: Option<Duration>,
     counts: Counts,
     errors: BTreeMap<String, u64>,
@@ -53,6 +55,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             "warmupRuns": plan.warmup_runs,
             "runs": plan.runs,
             "connection": name_of(plan.connection),
+            "cache": plan.cache.map(name_of),
             "refreshPairs": pairs,
             "parallelQuery": command.parallel_query.map(name_of),
             "queryTimeoutSeconds": command.query_timeout.as_secs_f64(),
@@ -68,6 +71,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             number: *number,
             text: queries::text(*number, &parameters::of(*number, plan.parameters, invocation.seed, &scale)),
             runtimes: Vec::new(),
+            executions: Vec::new(),
             first: None,
             counts: Counts::default(),
             errors: BTreeMap::new(),
@@ -76,14 +80,36 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             fingerprint: None,
         })
         .collect();
-    let lap = Lap { invocation, shared: &session, command, connection: plan.connection };
+    if plan.cache == Some(cache::State::Warm)
+        && invocation.agents.target.is_none()
+        && session.blocks_read().await?.is_none()
+    {
+        return Err(Failure::arguments(
+            "--cache warm has to be proven, and this server does not tell what it reads: --agent is needed",
+        ));
+    }
+    // A server that is to restart waits for the end of its sessions.
+    let session = match plan.cache {
+        Some(cache::State::Cold) => {
+            session.close().await;
+            None
+        }
+        _ => Some(session),
+    };
+    let shared = session.as_ref().filter(|_| plan.connection == Connection::Shared);
+    let lap = Lap { invocation, shared, command, cache: plan.cache };
 
     if plan.warmup_runs > 0 {
         let timer = PhaseTimer::start("warmup");
         lap.passes("warmup", plan.warmup_runs, &mut queries, false).await?;
         document.phases.push(timer.end());
     }
-    let blocks = session.blocks_read().await?;
+    // Where the state of the caches was chosen, the blocks of each query are counted apart.
+    let whole = session.as_ref().filter(|_| plan.cache.is_none());
+    let blocks = match whole {
+        Some(session) => session.blocks_read().await?,
+        None => None,
+    };
     observer.before().await?;
     let usage = UsageStart::now();
     let timer = PhaseTimer::start("measure");
@@ -91,17 +117,26 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     document.phases.push(timer.end());
     document.driver_usage = usage.end();
     observer.after().await?;
-    if let (Some(before), Some(after)) = (blocks, session.blocks_read().await?) {
-        document.blocks_read = Some(after.saturating_sub(before));
-    }
+    document.blocks_read = match whole {
+        Some(session) => {
+            blocks.zip(session.blocks_read().await?).map(|(before, after)| after.saturating_sub(before))
+        }
+        None => {
+            queries.iter().flat_map(|query| &query.executions).map(|execution| execution.blocks_read).sum()
+        }
+    };
 
+    let session = match session {
+        Some(session) => session,
+        None => lap.session().await?,
+    };
     for query in &mut queries {
         query.fingerprint = session.plan_fingerprint(&query.text).await?;
     }
     invocation.progress.finish();
     session.close().await;
     document.target = observer.into_target();
-    conclude(&mut document, &queries);
+    conclude(&mut document, &queries, plan.cache);
     Ok(document)
 }
 
@@ -113,6 +148,7 @@ struct Plan {
     warmup_runs: u16,
     runs: u16,
     connection: Connection,
+    cache: Option<cache::State>,
 }
 
 impl Plan {
@@ -124,22 +160,28 @@ impl Plan {
             let chosen = queries;
             queries = ordering::of_stream(0).iter().copied().filter(|query| chosen.contains(query)).collect();
         }
+        let cold = passes.cache == Some(cache::State::Cold);
         Plan {
             queries,
             order,
             parameters: passes.parameters.unwrap_or(parameters::Choice::Validation),
-            warmup_runs: passes.warmup_runs.unwrap_or(1),
+            warmup_runs: passes.warmup_runs.unwrap_or(u16::from(!cold)),
             runs: passes.runs.unwrap_or(3),
-            connection: passes.connection.unwrap_or(Connection::Shared),
+            connection: match cold {
+                true => Connection::PerQuery,
+                false => passes.connection.unwrap_or(Connection::Shared),
+            },
+            cache: passes.cache,
         }
     }
 }
 
 struct Lap<'a, E: Engine> {
     invocation: &'a Invocation<E>,
-    shared: &'a E::Session,
+    /// The session of all queries; without it each has one of its own.
+    shared: Option<&'a E::Session>,
     command: &'a RunCommand,
-    connection: Connection,
+    cache: Option<cache::State>,
 }
 
 impl<E: Engine> Lap<'_, E> {
@@ -152,7 +194,6 @@ impl<E: Engine> Lap<'_, E> {
     ) -> Result<(), Failure> {
         let total = queries.len() as u64 * u64::from(count);
         self.invocation.progress.begin(phase, total, "queries");
-        self.shared.limit_statements(Some(self.command.query_timeout)).await?;
         for pass in 0..count {
             for query in queries.iter_mut() {
                 // A query that failed once has no valid measurement any more; its limit is not waited for again.
@@ -162,25 +203,61 @@ impl<E: Engine> Lap<'_, E> {
                 self.invocation.progress.advance(1);
             }
         }
-        lift_limit(self.shared).await
+        Ok(())
+    }
+
+    /// A session that is set up for the plans that were asked for.
+    async fn session(&self) -> Result<E::Session, Failure> {
+        let session = self.invocation.reach().await?;
+        configure(&session, self.command).await?;
+        Ok(session)
     }
 
     async fn execute(&self, query: &mut Query, measured: bool, pass: u16) -> Result<(), Failure> {
-        let fresh = match self.connection {
-            Connection::Shared => None,
-            Connection::PerQuery => {
-                let session = self.invocation.engine.connect().await?;
-                prepare(&session, self.command).await?;
-                Some(session)
-            }
+        let execution = match self.cache {
+            Some(cache::State::Cold) => cache::make_cold(&self.invocation.agents).await?,
+            _ => Execution::default(),
         };
-        let session = fresh.as_ref().unwrap_or(self.shared);
-        match execute(session, query.number, &query.text, self.command.query_timeout).await? {
+        match self.shared {
+            Some(session) => self.execute_on(session, query, execution, measured, pass).await,
+            None => {
+                let session = self.session().await?;
+                self.execute_on(&session, query, execution, measured, pass).await?;
+                session.close().await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn execute_on(
+        &self,
+        session: &E::Session,
+        query: &mut Query,
+        mut execution: Execution,
+        measured: bool,
+        pass: u16,
+    ) -> Result<(), Failure> {
+        let agents = &self.invocation.agents;
+        let watch = match self.cache {
+            Some(_) if measured => Some(Watch::begin(session, agents).await?),
+            _ => None,
+        };
+        let limit = self.command.query_timeout;
+        session.limit_statements(Some(limit)).await?;
+        let outcome = execute(session, query.number, &query.text, limit).await?;
+        lift_limit(session).await?;
+        if let Some(watch) = watch {
+            watch.end(session, agents, &mut execution).await?;
+        }
+        match outcome {
             Outcome::Answered { rows, runtime } => {
                 query.rows = Some(rows);
                 if measured {
                     query.counts.ok += 1;
                     query.runtimes.push(runtime);
+                    if self.cache.is_some() {
+                        query.executions.push(execution);
+                    }
                 } else if pass == 0 {
                     query.first = Some(runtime);
                 }
@@ -191,14 +268,23 @@ impl<E: Engine> Lap<'_, E> {
                 *query.errors.entry(class).or_default() += 1;
             }
         }
-        if let Some(session) = fresh {
-            session.close().await;
-        }
         Ok(())
     }
 }
 
-fn conclude(document: &mut Document, queries: &[Query]) {
+fn conclude(document: &mut Document, queries: &[Query], cache: Option<cache::State>) {
+    if let Some(state) = cache {
+        let executions = queries.iter().flat_map(|query| {
+            let number = query.number;
+            let runs = query.executions.iter().enumerate();
+            runs.map(move |(run, execution)| (format!("Q{number}, run {}", run + 1), execution))
+        });
+        let found = cache::judge(state, executions);
+        if !found.proven {
+            document.invalidate(format!("not {}: {}", found.state, found.objections.join("; ")));
+        }
+        document.cache = Some(found);
+    }
     let mut total = 0.0;
     for query in queries {
         let mut latency = Latency::default();
@@ -212,6 +298,7 @@ fn conclude(document: &mut Document, queries: &[Query]) {
             errors: query.errors.clone(),
             runtimes_seconds: query.runtimes.iter().map(Duration::as_secs_f64).collect(),
             first_runtime_seconds: query.first.map(|first| first.as_secs_f64()),
+            executions: query.executions.clone(),
             throughput_per_second: None,
             series: None,
             latency: latency.summary(),
