@@ -17,13 +17,16 @@ pub struct AgentArgs {
 #[derive(Debug, clap::Subcommand)]
 pub enum AgentCommand {
     /// Start the database as PID 1 of its container and answer on HTTP beside it.
+    #[command(after_help = "Example:\n  dbbench-driver agent serve --config /dbbench/config/agent.json")]
     Serve {
         /// The agent's configuration, agent.json.
         #[arg(long)]
         config: PathBuf,
     },
     /// Copy this binary, and other files, into a directory that other containers share.
+    #[command(after_help = "Example:\n  dbbench-driver agent install --to /dbbench/bin")]
     Install {
+        /// The directory; it is made unless it is there.
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
         /// A further file or directory to copy; may be given several times.
@@ -31,16 +34,22 @@ pub enum AgentCommand {
         from: Vec<PathBuf>,
     },
     /// Write the root file system of this container as a disk image.
+    #[command(
+        after_help = "Example:\n  dbbench-driver agent pack-root --tools /dbbench/tools --output /dbbench/root/disk.img --size 4Gi"
+    )]
     PackRoot(pack_root::PackRootArgs),
     /// Run a virtual machine as PID 1 of its container.
+    #[command(after_help = "Example:\n  dbbench-driver agent launch --config /dbbench/config/launcher.json")]
     Launch {
         /// Description of the machine, launcher.json.
         #[arg(long)]
         config: PathBuf,
     },
     /// Print what this container or guest is like, as JSON.
+    #[command(after_help = "Example:\n  dbbench-driver agent facts --scope container")]
     Facts(ReadArgs),
     /// Print the counters of this container or guest, as JSON.
+    #[command(after_help = "Example:\n  dbbench-driver agent counters --scope guest")]
     Counters(ReadArgs),
 }
 

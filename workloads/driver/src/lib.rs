@@ -6,6 +6,7 @@ pub mod engine;
 pub mod failure;
 pub mod load;
 pub mod measure;
+pub mod merge;
 pub mod report;
 pub mod target;
 pub mod workload;

@@ -36,8 +36,8 @@ pub trait Task {
     fn workload(&self) -> &'static str;
 
     /// The schema unless another one is asked for.
-    fn default_schema(&self) -> &'static str {
-        self.workload()
+    fn default_schema(&self) -> String {
+        self.workload().to_string()
     }
 
     fn common(&self) -> &Common;
@@ -53,7 +53,7 @@ pub trait Task {
 /// Performs a task on the engine that the URL names by its scheme.
 pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
     let common = task.common();
-    let schema = common.schema.clone().unwrap_or_else(|| task.default_schema().to_string());
+    let schema = common.schema.clone().unwrap_or_else(|| task.default_schema());
     if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
         return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
     }

@@ -14,7 +14,8 @@ pub use invocation::{Invocation, Task};
 pub use options::{positive_duration, positive_size, Common, LoadOptions, LoopOptions, Reporting};
 
 use crate::failure::{Exit, Failure};
-use crate::report::Document;
+use crate::merge;
+use crate::report::{Check, Document};
 use crate::workload::{micro, sql, tatp, tpcc, tpch, zachmann};
 
 /// Loads and runs database workloads, and measures them.
@@ -22,7 +23,7 @@ use crate::workload::{micro, sql, tatp, tpcc, tpch, zachmann};
 /// Exit codes: 0 measured; 2 wrong arguments; 3 the database is unreachable; 4 a consistency check failed
 /// or the schema is missing, half-loaded or of another scale; 5 the measurement is invalid.
 #[derive(Parser)]
-#[command(name = "dbbench-driver", version)]
+#[command(name = "dbbench-driver", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +49,8 @@ enum Command {
     /// Unit costs of this machine: system call, page fault, TLB miss, fsync and more; needs no database
     #[command(subcommand)]
     Micro(micro::Command),
+    /// Make one result out of those of several trials, or of processes that ran side by side
+    Merge(merge::MergeCommand),
     /// The process beside the database: counters, facts, PID 1, launcher of guests
     Agent(dbbench_agent::cli::AgentArgs),
 }
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Micro(micro::Command::Run(command)) => {
             conclude(&command.reporting.output, micro::run(&command))
         }
+        Command::Merge(command) => merged(&command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -110,14 +114,21 @@ fn conclude(output: &str, command: impl Future<Output = Result<Document, Failure
         .build()
         .map_err(|error| Failure::invalid(format!("cannot start the runtime: {error}")))?;
     let document = runtime.block_on(command)?;
-    output::write(output, &document)?;
-    verdict(&document)
+    output::write(output, document.to_line())?;
+    verdict(&document.checks, &document.invalid_reasons)
+}
+
+/// Merges results; success is what it was for each of them.
+fn merged(command: &merge::MergeCommand) -> Result<(), Failure> {
+    output::check(&command.output)?;
+    let merged = merge::merge(command)?;
+    output::write(&command.output, merged.line)?;
+    verdict(&merged.checks, &merged.invalid_reasons)
 }
 
 /// What a complete document says about success.
-fn verdict(document: &Document) -> Result<(), Failure> {
-    let broken: Vec<String> = document
-        .checks
+fn verdict(checks: &[Check], invalid_reasons: &[String]) -> Result<(), Failure> {
+    let broken: Vec<String> = checks
         .iter()
         .filter(|check| !check.ok)
         .map(|check| format!("{}: {}", check.name, check.detail))
@@ -125,8 +136,8 @@ fn verdict(document: &Document) -> Result<(), Failure> {
     if !broken.is_empty() {
         return Err(Failure::new(Exit::Inconsistent, "CheckFailed", broken.join("; ")));
     }
-    if !document.valid {
-        return Err(Failure::invalid(document.invalid_reasons.join("; ")));
+    if !invalid_reasons.is_empty() {
+        return Err(Failure::invalid(invalid_reasons.join("; ")));
     }
     Ok(())
 }
@@ -136,8 +147,85 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
+    /// Widest line of a help text.
+    const COLUMNS: usize = 100;
+
+    fn visit(command: &clap::Command, path: &str, look: &mut impl FnMut(&str, &clap::Command)) {
+        look(path, command);
+        let shown = |below: &&clap::Command| below.get_name() != "help" && !below.is_hide_set();
+        for below in command.get_subcommands().filter(shown) {
+            visit(below, &format!("{path} {}", below.get_name()), look);
+        }
+    }
+
+    fn every(mut look: impl FnMut(&str, &clap::Command)) {
+        let mut command = Cli::command().term_width(COLUMNS);
+        command.build();
+        visit(&command, "dbbench-driver", &mut look);
+    }
+
     #[test]
     fn the_command_line_is_consistent_with_itself() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_option_says_what_it_is_in_lines_of_bounded_width() {
+        every(|path, command| {
+            assert!(command.get_about().is_some(), "{path} has no help");
+            for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.is_empty(), "{path}: {} has no help", argument.get_id());
+            }
+            let (mut short, mut long) = (command.clone(), command.clone());
+            for text in [short.render_help(), long.render_long_help()] {
+                for line in text.to_string().lines() {
+                    assert!(line.chars().count() <= COLUMNS, "{path} --help: {line}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn options_stand_under_the_heading_that_they_belong_to() {
+        let mut seen = 0;
+        every(|path, command| {
+            for argument in command.get_arguments() {
+                let expected = match argument.get_id().as_str() {
+                    "url" | "schema" | "password_file" => "Database",
+                    "agent" | "host_agent" | "seed" | "progress" | "connect_timeout" => "Result",
+                    "clients" | "rate" | "duration" if !path.contains("zachmann") => "Clients and windows",
+                    "scale_factor" | "warehouses" | "subscribers" | "query_timeout" | "script" => "Workload",
+                    "runs" | "cache" => "Queries in passes (--test queries)",
+                    _ => continue,
+                };
+                // The commands without a database have a few options of their own.
+                if let Some(heading) = argument.get_help_heading() {
+                    assert_eq!(heading, expected, "{path}: {}", argument.get_id());
+                    seen += 1;
+                }
+            }
+        });
+        assert!(seen > 50, "{seen}");
+    }
+
+    #[test]
+    fn every_command_ends_with_an_example_that_can_be_given() {
+        every(|path, command| {
+            if command.has_subcommands() {
+                return;
+            }
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(text.starts_with("Example"), "{path} has no example");
+            let lines: Vec<&str> =
+                text.lines().map(str::trim).filter(|line| line.starts_with("dbbench-driver ")).collect();
+            assert!(!lines.is_empty(), "{path}: {text}");
+            for line in lines {
+                assert!(line.starts_with(path), "{path}: {line}");
+                if let Err(error) = Cli::try_parse_from(line.split_whitespace()) {
+                    panic!("{line}: {error}");
+                }
+            }
+        });
     }
 }

@@ -14,6 +14,7 @@ use crate::target::{Agent, Agents};
 
 /// Options of every command that measures: what goes into the process besides its own options, and what comes out.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Result")]
 pub struct Reporting {
     /// Agent whose counters stand in the result: http://host:9590
     #[arg(long, value_name = "URL")]
@@ -42,6 +43,7 @@ pub struct Reporting {
 
 /// Options of every command that talks to a database.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Database")]
 pub struct Common {
     /// Database: postgres://user@host:5432/database, mysql://user@host:3306/database or
     /// hyper://user@host:7483/file (no password in it)
@@ -62,6 +64,7 @@ pub struct Common {
 
 /// Options of every load.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Loading")]
 pub struct LoadOptions {
     /// Connections that load at the same time [default: the number of CPUs]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -81,6 +84,7 @@ impl LoadOptions {
 
 /// Options of workloads whose clients run transactions.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Clients and windows")]
 pub struct LoopOptions {
     /// Clients, each with a connection of its own
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10_000))]

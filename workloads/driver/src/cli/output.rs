@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::report::Document;
 
 /// Refuses a place that cannot be written to before anything is measured.
 pub fn check(output: &str) -> Result<(), Failure> {
@@ -25,9 +24,9 @@ pub fn check(output: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the document as one line.
-pub fn write(output: &str, document: &Document) -> Result<(), Failure> {
-    let line = document.to_line() + "\n";
+/// Writes a document of one line.
+pub fn write(output: &str, document: String) -> Result<(), Failure> {
+    let line = document + "\n";
     if output == "-" {
         let mut stdout = std::io::stdout().lock();
         return stdout

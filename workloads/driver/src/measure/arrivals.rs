@@ -17,7 +17,7 @@ pub enum Arrivals {
 }
 
 /// How the intended starts of an open loop lie in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
     /// Independent of each other: exponential distances, as from many users
@@ -109,6 +109,11 @@ pub struct ArrivalsSummary {
 }
 
 impl Started {
+    /// Those of a summary.
+    pub fn of_summary(started: u64, queued: u64, not_started: u64, delay: Latency) -> Self {
+        Started { started, queued, not_started, delay }
+    }
+
     pub fn start(&mut self, delay: Duration, queued: bool) {
         self.started += 1;
         self.queued += u64::from(queued);

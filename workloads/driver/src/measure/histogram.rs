@@ -59,6 +59,13 @@ impl Latency {
         self.histogram.record(microseconds).expect("a latency is below 2^62 microseconds");
     }
 
+    /// The latencies of a summary: its histogram, and its mean in microseconds.
+    pub fn of_summary(histogram: &str, mean: f64) -> Result<Self, String> {
+        let histogram = decode(histogram)?;
+        let nanoseconds = (mean * 1000.0 * histogram.len() as f64).round() as u128;
+        Ok(Latency { histogram, nanoseconds })
+    }
+
     pub fn merge(&mut self, other: &Latency) {
         self.histogram.add(&other.histogram).expect("the histogram grows by itself");
         self.nanoseconds += other.nanoseconds;
@@ -97,6 +104,19 @@ fn encode(histogram: &Histogram<u64>) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
+fn decode(text: &str) -> Result<Histogram<u64>, String> {
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .map_err(|error| format!("no base64: {error}"))?;
+    let read: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| format!("no histogram: {error}"))?;
+    // One that was read has a fixed range; adding to a fresh one lets it grow.
+    let mut histogram = Histogram::new(3).expect("three digits are allowed");
+    histogram.add(&read).map_err(|error| format!("another kind of histogram: {error}"))?;
+    Ok(histogram)
+}
+
 impl From<Latency> for Encoded {
     fn from(latency: Latency) -> Self {
         let nanoseconds = [(latency.nanoseconds >> 64) as u64, latency.nanoseconds as u64];
@@ -108,15 +128,7 @@ impl TryFrom<Encoded> for Latency {
     type Error = String;
 
     fn try_from(encoded: Encoded) -> Result<Self, String> {
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(&encoded.histogram)
-            .map_err(|error| format!("no base64: {error}"))?;
-        let read: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| format!("no histogram: {error}"))?;
-        // One that was read has a fixed range; adding to a fresh one lets it grow.
-        let mut histogram = Histogram::new(3).expect("three digits are allowed");
-        histogram.add(&read).map_err(|error| format!("another kind of histogram: {error}"))?;
+        let histogram = decode(&encoded.histogram)?;
         let [upper, lower] = encoded.nanoseconds.map(u128::from);
         Ok(Latency { histogram, nanoseconds: upper << 64 | lower })
     }
@@ -145,11 +157,10 @@ mod tests {
     #[test]
     fn the_encoded_histogram_decodes_to_the_same_counts() {
         let summary = of((0..1000).map(|i| 100 + i * 37)).summary().unwrap();
-        let bytes = base64::engine::general_purpose::STANDARD.decode(&summary.histogram).unwrap();
-        let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-        assert_eq!(decoded.len(), summary.count);
-        assert_eq!(decoded.value_at_quantile(0.99), summary.p99);
-        assert_eq!(decoded.max(), summary.max);
+        let decoded = Latency::of_summary(&summary.histogram, summary.mean).unwrap();
+        // The text also says how far the histogram can grow.
+        let read = LatencySummary { histogram: summary.histogram.clone(), ..decoded.summary().unwrap() };
+        assert_eq!(read, summary);
     }
 
     #[test]

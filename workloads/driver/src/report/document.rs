@@ -199,7 +199,7 @@ pub struct Counts {
 }
 
 /// A share of the inputs of successful transactions: `count` of `of`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub name: String,
     pub count: u64,
@@ -248,7 +248,7 @@ pub struct Data {
 }
 
 /// One consistency condition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
     pub ok: bool,

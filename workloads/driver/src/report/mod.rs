@@ -1,6 +1,8 @@
 //! What a run leaves behind: the result document, and progress on the way there.
 
 pub mod document;
+#[cfg(test)]
+mod examples;
 pub mod progress;
 
 pub use document::{

@@ -71,11 +71,13 @@ impl Agent {
         if status.is_success() {
             return self.parse(path, &body);
         }
-        let words = String::from_utf8_lossy(&body);
+        let said = serde_json::from_slice::<Value>(&body).ok();
+        let words = said.as_ref().and_then(|said| said.get("error")?.as_str()).map(str::to_string);
+        let words = words.unwrap_or_else(|| String::from_utf8_lossy(&body).trim().to_string());
         Err(Failure::new(
             Exit::Invalid,
             "NotCold",
-            format!("agent at {}:{}{path}: status {status}: {}", self.host, self.port, words.trim()),
+            format!("agent at {}:{}{path}: status {status}: {words}", self.host, self.port),
         ))
     }
 

@@ -108,11 +108,14 @@ fn process(part: &Part, window: Duration, counted: fn(&Counts) -> u64) -> Proces
     }
 }
 
+/// Parameters in which processes that measure together may differ: each may have a way of its own to the
+/// database, and an agent of its own.
+pub const OWN_PARAMETERS: [&str; 4] = ["url", "agent", "hostAgent", "connectTimeoutSeconds"];
+
 /// What the processes of one measurement have to agree on, as text.
 fn in_common(document: &Document) -> String {
     let mut parameters = document.parameters.clone();
-    // Each may have a way of its own to the database, and an agent of its own.
-    for own in ["url", "agent", "hostAgent", "connectTimeoutSeconds"] {
+    for own in OWN_PARAMETERS {
         parameters.remove(own);
     }
     let digest = document.data.as_ref().map(|data| data.digest.clone());

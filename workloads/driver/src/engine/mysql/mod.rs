@@ -105,6 +105,11 @@ impl Engine for MySql {
     }
 }
 
+/// The database that a URL `mysql://` names.
+pub fn database(url: &str) -> Option<String> {
+    address::parse(url).ok()?.db_name().filter(|name| !name.is_empty()).map(str::to_string)
+}
+
 /// Quotes a name for use in SQL.
 fn quote(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))

@@ -261,6 +261,12 @@ impl Session for MySqlSession {
         self.script(&format!("SET SESSION {setting}")).await
     }
 
+    async fn blocks_read(&self) -> Result<Option<u64>, EngineError> {
+        // Pages of InnoDB, of all databases and sessions; shown as a row of name and value.
+        let rows = self.text_rows("SHOW GLOBAL STATUS LIKE 'Innodb_pages_read'").await?;
+        Ok(rows.into_iter().flatten().flatten().nth(1).and_then(|text| text.parse().ok()))
+    }
+
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError> {
         let text = self.first_text(&format!("EXPLAIN FORMAT=JSON {sql}")).await?;
         Ok(text.and_then(|text| plan::fingerprint(&text)))

@@ -16,6 +16,7 @@ pub const NAME: &str = "micro";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure the unit costs, one after the other
+    #[command(after_help = "Example:\n  dbbench-driver micro run --output costs.json")]
     Run(RunCommand),
 }
 

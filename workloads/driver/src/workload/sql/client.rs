@@ -224,10 +224,11 @@ impl<S: Session> ScriptClient<S> {
             &many
         };
         let Some(prefix) = &statement.gset else {
-            self.session.execute(ready, values).await?;
+            self.session.execute(ready, values).await.map_err(|error| mistake(error, &prepared.place))?;
             return Ok(());
         };
-        let rows = self.session.query(ready, values).await?;
+        let rows = self.session.query(ready, values).await;
+        let rows = rows.map_err(|error| mistake(error, &prepared.place))?;
         let [row] = rows.as_slice() else {
             let message = format!("{}: \\gset needs one row, not {}", prepared.place, rows.len());
             return Err(EngineError::new(ErrorKind::Other, "gset", message));
@@ -267,6 +268,17 @@ fn pause(length: Scalar, unit: Duration) -> Result<Duration, String> {
         _ => None,
     }
     .ok_or_else(|| "\\sleep needs a number that is not negative and below 2^32".into())
+}
+
+/// Syntax errors, and functions that do not exist, are mistakes in the script. Where an engine prepares a
+/// statement with its first values, they show only then.
+fn mistake(error: EngineError, place: &Place) -> EngineError {
+    match error.class.as_str() {
+        "42601" | "42883" if error.kind == ErrorKind::Other => {
+            EngineError { kind: ErrorKind::Script, message: format!("{place}: {error}"), class: error.class }
+        }
+        _ => error,
+    }
 }
 
 #[cfg(test)]

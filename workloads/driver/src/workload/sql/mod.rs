@@ -25,7 +25,7 @@ use self::options::{Source, Weighted};
 use self::program::Program;
 use self::variable::{Scalar, Variable};
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
-use crate::engine::{quote_identifier, Engine, Session};
+use crate::engine::{mysql, quote_identifier, Dialect, Engine, Feature, Session};
 use crate::failure::Failure;
 use crate::load;
 use crate::report::{Counts, Data, Document};
@@ -43,30 +43,33 @@ const DEFAULT_SEED: &str = "default_seed";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Load pgbench's four tables, for the scripts of --builtin
+    #[command(after_help = "Example:\n  dbbench-driver sql load --scale 10 --url postgres://bench@db/bench")]
     Load(LoadCommand),
     /// Run scripts in pgbench's syntax
+    #[command(
+        after_help = "Examples:\n  dbbench-driver sql run --script often.sql@9 --script rare.sql --url postgres://bench@db/bench\n  dbbench-driver sql run --builtin tpcb-like --clients 8 --url postgres://bench@db/bench"
+    )]
     Run(Box<RunCommand>),
     /// Check that the balances in pgbench's tables add up
+    #[command(after_help = "Example:\n  dbbench-driver sql check --url postgres://bench@db/bench")]
     Check(CheckCommand),
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct LoadCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    load: LoadOptions,
     /// 100,000 accounts, 10 tellers and 1 branch for each
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     scale: u32,
+    #[command(flatten)]
+    load: LoadOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct RunCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    clients: LoopOptions,
     /// A script, and how often it is drawn relative to the others [default weight: 1]
     #[arg(long, value_name = "FILE[@WEIGHT]", value_parser = options::weighted)]
     script: Vec<Weighted>,
@@ -79,9 +82,14 @@ pub struct RunCommand {
     /// Value of the variable scale [default: rows of pgbench_branches, 1 without that table]
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
     scale: Option<i64>,
+    #[command(flatten)]
+    clients: LoopOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct CheckCommand {
     #[command(flatten)]
     common: Common,
@@ -92,8 +100,17 @@ impl Task for Command {
         NAME
     }
 
-    fn default_schema(&self) -> &'static str {
-        "public"
+    /// Where the user's own tables are likely to be.
+    fn default_schema(&self) -> String {
+        mysql::database(&self.common().url).unwrap_or_else(|| "public".into())
+    }
+
+    fn needs(&self) -> &'static [Feature] {
+        match self {
+            Command::Run(command) if command.builtin.is_empty() => &[],
+            // pgbench's tables have keys, and its scripts look rows up by them.
+            _ => &[Feature::Keys],
+        }
     }
 
     fn common(&self) -> &Common {
@@ -121,7 +138,7 @@ impl Task for Command {
 
 async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
     let sources = options::sources(&command.builtin, &command.script)?;
-    let program = compile(&sources, &command.define)?;
+    let program = compile(&sources, &command.define, invocation.engine.dialect())?;
     let session = invocation.connect().await?;
     let (loaded, scale) = tables(invocation, &session, command).await?;
     let mut parameters = object(json!({
@@ -148,12 +165,12 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
     Ok(document)
 }
 
-fn compile(sources: &[Source], define: &[(String, String)]) -> Result<Program, Failure> {
+fn compile(sources: &[Source], define: &[(String, String)], dialect: Dialect) -> Result<Program, Failure> {
     let mut defined = vec![CLIENT_ID, RANDOM_SEED, SCALE, DEFAULT_SEED];
     defined.extend(define.iter().map(|(name, _)| name.as_str()));
     let mut program = Program::new(&defined);
     for source in sources {
-        program.add(&source.path, &source.text)?;
+        program.add(&source.path, &source.text, dialect)?;
     }
     program.check()?;
     Ok(program)
@@ -233,7 +250,7 @@ mod tests {
             builtin::ALL.iter().map(|builtin| Weighted { name: builtin.name.into(), weight: 1 }).collect();
         let sources = options::sources(&all, &[]).unwrap();
         let define = [("scale".to_string(), "7".to_string())];
-        let program = compile(&sources, &define).unwrap();
+        let program = compile(&sources, &define, Dialect::MySql).unwrap();
         assert_eq!(program.scripts.len(), 3);
         assert_eq!(program.statements.len(), 1 + 5 + 7);
         let values = variables(&program, 42, 3, &define);

@@ -6,6 +6,7 @@ use super::expression::{self, Expression};
 use super::source::{self, Command, Place};
 use super::statement::Statement;
 use super::variable::{is_name, Names};
+use crate::engine::Dialect;
 use crate::failure::Failure;
 
 /// One step of a script.
@@ -68,8 +69,8 @@ impl Program {
     }
 
     /// Compiles a script; its number is that of scripts before it.
-    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Failure> {
-        let commands = source::split(name, text, &mut self.names)?;
+    pub fn add(&mut self, name: &str, text: &str, dialect: Dialect) -> Result<(), Failure> {
+        let commands = source::split(name, text, dialect, &mut self.names)?;
         let mut compiler =
             Compiler { program: self, steps: Vec::new(), places: Vec::new(), open: Vec::new() };
         let mut late = false;
@@ -267,7 +268,7 @@ mod tests {
 
     fn compiled(text: &str) -> Result<Program, Failure> {
         let mut program = Program::new(&["scale", "default_seed"]);
-        program.add("test", text)?;
+        program.add("test", text, Dialect::PostgreSql)?;
         program.check()?;
         Ok(program)
     }

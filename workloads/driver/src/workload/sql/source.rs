@@ -1,10 +1,11 @@
 //! The text of a script, split into SQL statements and backslash commands.
 //!
 //! The limits of statements are found as psql and pgbench find them: a semicolon outside of quotes,
-//! comments and parentheses.
+//! comments and parentheses. Quotes and comments are those of the engine.
 
 use super::statement::Statement;
 use super::variable::{begins_name, continues_name, Names};
+use crate::engine::Dialect;
 use crate::failure::{Exit, Failure};
 
 /// A place in a script, for messages.
@@ -36,8 +37,13 @@ pub enum Command {
 }
 
 /// Splits a script. `script` is its name.
-pub fn split(script: &str, text: &str, names: &mut Names) -> Result<Vec<(Place, Command)>, Failure> {
-    let mut reader = Reader { script, rest: text, line: 1 };
+pub fn split(
+    script: &str,
+    text: &str,
+    dialect: Dialect,
+    names: &mut Names,
+) -> Result<Vec<(Place, Command)>, Failure> {
+    let mut reader = Reader { script, rest: text, line: 1, mysql: dialect == Dialect::MySql };
     let mut commands = Vec::new();
     loop {
         reader.skip_blank()?;
@@ -65,6 +71,8 @@ struct Reader<'a> {
     script: &'a str,
     rest: &'a str,
     line: usize,
+    /// Backslashes escape in all strings, which may be in double quotes; `#` begins a comment.
+    mysql: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -96,7 +104,7 @@ impl<'a> Reader<'a> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.take(blank);
-            if self.rest.starts_with("--") {
+            if self.at_line_comment() {
                 self.line_comment();
             } else if self.rest.starts_with("/*") {
                 self.block_comment()?;
@@ -106,12 +114,23 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn at_line_comment(&self) -> bool {
+        match self.rest.strip_prefix("--") {
+            // In MySQL two minuses without a blank behind them are just that.
+            Some(behind) => !self.mysql || behind.chars().next().is_none_or(char::is_whitespace),
+            None => self.mysql && self.rest.starts_with('#'),
+        }
+    }
+
     fn line_comment(&mut self) {
         self.take(self.rest.find('\n').unwrap_or(self.rest.len()));
     }
 
-    /// Takes a comment, with those that are nested in it.
+    /// Takes a comment, with those that are nested in it (MySQL nests none).
     fn block_comment(&mut self) -> Result<&'a str, Failure> {
+        if self.mysql {
+            return self.take_through(2, "*/", "the comment");
+        }
         let mut depth = 0;
         let mut at = 0;
         while at < self.rest.len() {
@@ -164,21 +183,27 @@ impl<'a> Reader<'a> {
             let piece = match first {
                 ';' if depth == 0 => {
                     self.take(1);
-                    return Ok(statement.finished());
+                    return self.finished(statement, &place);
                 }
-                '\\' => return self.ended_by_backslash(statement.finished()),
-                '-' if self.rest.starts_with("--") => {
+                '\\' => return self.finished(statement, &place).and_then(|s| self.ended_by_backslash(s)),
+                _ if self.at_line_comment() => {
                     self.line_comment();
                     continue;
                 }
                 '/' if self.rest.starts_with("/*") => self.block_comment()?,
+                quote @ ('\'' | '"') if self.mysql => self.escape_string(quote)?,
                 '\'' if matches!(before, 'e' | 'E') && escape_prefix(&statement.text) => {
-                    self.escape_string()?
+                    self.escape_string('\'')?
                 }
                 '\'' => self.take_through(1, "'", "the string")?,
                 '"' => self.take_through(1, "\"", "the quoted name")?,
                 '`' => self.take_through(1, "`", "the quoted name")?,
-                '$' if !continues_name(before) => match dollar_quote(self.rest) {
+                '?' if self.mysql => {
+                    return Err(self
+                        .place()
+                        .wrong("a parameter is written as variable, :name, and not as ?"));
+                }
+                '$' if !continues_name(before) => match dollar_quote(self.rest).filter(|_| !self.mysql) {
                     Some(tag) => self.take_through(tag.len(), tag, "the string")?,
                     None if self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
                         return Err(self
@@ -210,7 +235,15 @@ impl<'a> Reader<'a> {
         if depth > 0 {
             return Err(place.wrong("the statement that begins here has a ( without its )"));
         }
-        Ok(statement.finished())
+        self.finished(statement, &place)
+    }
+
+    fn finished(&self, statement: Statement, place: &Place) -> Result<Statement, Failure> {
+        let statement = statement.finished();
+        match statement.postgres_end().filter(|_| self.mysql) {
+            Some((word, instead)) => Err(place.wrong(format!("MySQL has no {word}: write {instead}"))),
+            None => Ok(statement),
+        }
     }
 
     fn ended_by_backslash(&mut self, mut statement: Statement) -> Result<Statement, Failure> {
@@ -230,13 +263,13 @@ impl<'a> Reader<'a> {
     }
 
     /// A string in which a backslash escapes the character behind it.
-    fn escape_string(&mut self) -> Result<&'a str, Failure> {
+    fn escape_string(&mut self, quote: char) -> Result<&'a str, Failure> {
         let mut escaped = true; // the opening quote
         for (at, byte) in self.rest.bytes().enumerate() {
             match byte {
                 _ if escaped => escaped = false,
                 b'\\' => escaped = true,
-                b'\'' => return Ok(self.take(at + 1)),
+                byte if char::from(byte) == quote => return Ok(self.take(at + 1)),
                 _ => {}
             }
         }
@@ -262,7 +295,11 @@ mod tests {
     use super::*;
 
     fn commands(text: &str) -> Vec<Command> {
-        split("test", text, &mut Names::default()).unwrap().into_iter().map(|(_, command)| command).collect()
+        split("test", text, Dialect::PostgreSql, &mut Names::default())
+            .unwrap()
+            .into_iter()
+            .map(|(_, command)| command)
+            .collect()
     }
 
     fn texts(text: &str) -> Vec<String> {
@@ -276,7 +313,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        split("test", text, &mut Names::default()).expect_err(text).message
+        split("test", text, Dialect::PostgreSql, &mut Names::default()).expect_err(text).message
     }
 
     #[test]
@@ -296,8 +333,12 @@ mod tests {
     #[test]
     fn variables_become_parameters_and_quotes_and_casts_stay() {
         let mut names = Names::default();
-        let split =
-            split("test", "SELECT ':a', :a::text, \":a\", :b + :a, x[1:2], a:=1 /* :c */;", &mut names);
+        let split = split(
+            "test",
+            "SELECT ':a', :a::text, \":a\", :b + :a, x[1:2], a:=1 /* :c */;",
+            Dialect::PostgreSql,
+            &mut names,
+        );
         let Ok([(_, Command::Sql(statement))]) = split.as_deref() else { panic!("{split:?}") };
         assert_eq!(statement.text, "SELECT ':a', $1::text, \":a\", $2 + $3, x[1:2], a:=1 /* :c */");
         let parameters: Vec<&str> = statement.parameters.iter().map(|number| names.name(*number)).collect();
@@ -340,8 +381,40 @@ mod tests {
     }
 
     #[test]
+    fn strings_names_and_comments_of_mysql_are_read_as_mysql_reads_them() {
+        let split = |text: &str| split("test", text, Dialect::MySql, &mut Names::default());
+        let text = r#"SELECT 'a\'; :b', "c\"; :d", `e;"`, 1--:f # ;
+            , 5 /* /* ; */ -- ;
+            ; SELECT $$, a$b; BEGIN"#;
+        let commands = split(text).unwrap();
+        let sql: Vec<(&str, usize)> = commands
+            .iter()
+            .map(|(_, command)| match command {
+                Command::Sql(statement) => (statement.text.as_str(), statement.parameters.len()),
+                Command::Meta(..) => panic!("{command:?}"),
+            })
+            .collect();
+        assert_eq!(
+            sql[0].0.split_whitespace().collect::<Vec<_>>().join(" "),
+            r#"SELECT 'a\'; :b', "c\"; :d", `e;"`, 1--$1 , 5 /* /* ; */"#
+        );
+        assert_eq!((sql[0].1, &sql[1..]), (1, &[("SELECT $$, a$b", 0), ("BEGIN", 0)][..]));
+        for (text, cause) in [
+            ("SELECT ?", "not as ?"),
+            ("SELECT $1", "not as $1"),
+            ("BEGIN;\nEND;", "test:2: MySQL has no END: write COMMIT"),
+            ("SELECT \"a", "the string"),
+        ] {
+            let message = split(text).expect_err(text).message;
+            assert!(message.contains(cause), "{text}: {message}");
+        }
+    }
+
+    #[test]
     fn lines_are_counted_through_strings_and_comments() {
-        let parsed = split("test", "/*\n*/ SELECT '\n';\n\\set a 1", &mut Names::default()).unwrap();
+        let parsed =
+            split("test", "/*\n*/ SELECT '\n';\n\\set a 1", Dialect::PostgreSql, &mut Names::default())
+                .unwrap();
         let lines: Vec<usize> = parsed.iter().map(|(place, _)| place.line).collect();
         assert_eq!(lines, [2, 4]);
     }

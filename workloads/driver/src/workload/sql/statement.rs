@@ -40,6 +40,16 @@ impl Statement {
         self.control.is_some() && self.parameters.is_empty() && self.gset.is_none()
     }
 
+    /// PostgreSQL's own words for the end of a transaction, and what everyone understands.
+    pub fn postgres_end(&self) -> Option<(&'static str, &'static str)> {
+        self.control?;
+        match word(&self.text, 0).as_str() {
+            "end" => Some(("END", "COMMIT")),
+            "abort" => Some(("ABORT", "ROLLBACK")),
+            _ => None,
+        }
+    }
+
     /// Whether the statement makes or changes objects, so that later ones may not exist yet.
     pub fn defines(&self) -> bool {
         matches!(word(&self.text, 0).as_str(), "create" | "alter" | "drop" | "truncate" | "do" | "call")

@@ -22,30 +22,35 @@ pub const NAME: &str = "tatp";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Generate the four tables and load them
+    #[command(
+        after_help = "Example:\n  dbbench-driver tatp load --subscribers 1000000 --url postgres://bench@db/bench"
+    )]
     Load(LoadCommand),
     /// Run the seven transactions in the standard mix
+    #[command(
+        after_help = "Example:\n  dbbench-driver tatp run --clients 8 --duration 2m --url postgres://bench@db/bench"
+    )]
     Run(RunCommand),
     /// Check that the population follows the rules of the specification
+    #[command(after_help = "Example:\n  dbbench-driver tatp check --url postgres://bench@db/bench")]
     Check(CheckCommand),
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct LoadCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    load: LoadOptions,
     /// Number of subscribers
     #[arg(long, value_parser = subscribers_range())]
     subscribers: u32,
+    #[command(flatten)]
+    load: LoadOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct RunCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    clients: LoopOptions,
     /// Refuse data with another number of subscribers [default: what is loaded]
     #[arg(long, value_parser = subscribers_range())]
     subscribers: Option<u32>,
@@ -55,15 +60,20 @@ pub struct RunCommand {
     /// Check the rules of the population around the run
     #[arg(long, value_enum, default_value_t = Moments::None)]
     check: Moments,
+    #[command(flatten)]
+    clients: LoopOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct CheckCommand {
-    #[command(flatten)]
-    common: Common,
     /// Refuse data with another number of subscribers [default: what is loaded]
     #[arg(long, value_parser = subscribers_range())]
     subscribers: Option<u32>,
+    #[command(flatten)]
+    common: Common,
 }
 
 fn subscribers_range() -> clap::builder::RangedI64ValueParser<u32> {

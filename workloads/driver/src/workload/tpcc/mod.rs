@@ -29,30 +29,35 @@ pub const NAME: &str = "tpcc";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Generate the nine tables and load them
+    #[command(
+        after_help = "Example:\n  dbbench-driver tpcc load --warehouses 5 --url postgres://bench@db/bench"
+    )]
     Load(LoadCommand),
     /// Run the five transactions in the specified mix
+    #[command(
+        after_help = "Examples:\n  dbbench-driver tpcc run --clients 8 --warmup 1m --duration 5m --url postgres://bench@db/bench\n  dbbench-driver tpcc run --clients 50 --rate 200 --url postgres://bench@db/bench"
+    )]
     Run(RunCommand),
     /// Check consistency conditions 3.3.2.1 to 3.3.2.12
+    #[command(after_help = "Example:\n  dbbench-driver tpcc check --url postgres://bench@db/bench")]
     Check(CheckCommand),
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct LoadCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    load: LoadOptions,
     /// Number of warehouses
     #[arg(long, value_parser = warehouses_range())]
     warehouses: u32,
+    #[command(flatten)]
+    load: LoadOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct RunCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    clients: LoopOptions,
     /// Refuse data with another number of warehouses [default: what is loaded]
     #[arg(long, value_parser = warehouses_range())]
     warehouses: Option<u32>,
@@ -68,15 +73,20 @@ pub struct RunCommand {
     /// Check consistency conditions 3.3.2.1 to 3.3.2.12 around the run
     #[arg(long, value_enum, default_value_t = Moments::None)]
     check: Moments,
+    #[command(flatten)]
+    clients: LoopOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct CheckCommand {
-    #[command(flatten)]
-    common: Common,
     /// Refuse data with another number of warehouses [default: what is loaded]
     #[arg(long, value_parser = warehouses_range())]
     warehouses: Option<u32>,
+    #[command(flatten)]
+    common: Common,
 }
 
 fn warehouses_range() -> clap::builder::RangedI64ValueParser<u32> {

@@ -29,6 +29,7 @@ use crate::report::Document;
 
 pub use generate::generate;
 pub use queries::validation as validation_query;
+pub use run::median;
 pub use scale::ScaleFactor;
 pub use texts::write as write_queries;
 
@@ -39,44 +40,57 @@ pub enum Command {
     #[command(flatten)]
     Database(DatabaseCommand),
     /// Write the eight tables as files in dbgen's format, without a database
+    #[command(
+        after_help = "Example:\n  mkdir data\n  dbbench-driver tpch generate --scale-factor 1 --output-dir data"
+    )]
     Generate(generate::GenerateCommand),
     /// Write the texts of the 22 queries as files, without a database
+    #[command(
+        after_help = "Example:\n  mkdir queries\n  dbbench-driver tpch queries --scale-factor 1 --output-dir queries"
+    )]
     Queries(texts::QueriesCommand),
 }
 
 #[derive(Debug, Subcommand)]
 pub enum DatabaseCommand {
     /// Generate the eight tables and load them
+    #[command(
+        after_help = "Example:\n  dbbench-driver tpch load --scale-factor 1 --url postgres://bench@db/bench"
+    )]
     Load(LoadCommand),
     /// Run the queries and measure their runtimes
+    #[command(
+        after_help = "Examples:\n  dbbench-driver tpch run --runs 5 --url postgres://bench@db/bench --output result.json\n  dbbench-driver tpch run --cache cold --agent http://db:9590 --url postgres://bench@db/bench\n  dbbench-driver tpch run --test full --streams 4 --url postgres://bench@db/bench"
+    )]
     Run(RunCommand),
     /// Check the loaded data against the rules of clauses 1.4 and 4.2, and the answers of the queries
+    #[command(
+        after_help = "Example:\n  dbbench-driver tpch check --answers --url postgres://bench@db/bench"
+    )]
     Check(CheckCommand),
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct LoadCommand {
-    #[command(flatten)]
-    common: Common,
-    #[command(flatten)]
-    load: LoadOptions,
     /// Scale factor: 1 is about 1 GB
     #[arg(long, value_name = "SF")]
     scale_factor: ScaleFactor,
+    #[command(flatten)]
+    load: LoadOptions,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct RunCommand {
-    #[command(flatten)]
-    common: Common,
     /// Refuse data of another scale factor [default: what is loaded]
     #[arg(long, value_name = "SF")]
     scale_factor: Option<ScaleFactor>,
     /// What is run: the queries in passes, or the tests of clause 5.3 (full: power, then throughput)
     #[arg(long, value_enum, default_value_t = Test::Queries)]
     test: Test,
-    #[command(flatten)]
-    passes: Passes,
     /// Query streams of the throughput test [default: the minimum of clause 5.3.4 for the scale factor]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u16).range(1..=500))]
     streams: Option<u16>,
@@ -90,10 +104,15 @@ pub struct RunCommand {
     /// A query that runs longer is ended, and the measurement is invalid
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::cli::positive_duration)]
     query_timeout: Duration,
+    #[command(flatten)]
+    passes: Passes,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Options of the queries in passes; the other tests have no choice in these.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Queries in passes (--test queries)")]
 struct Passes {
     /// Queries in the order in which they run: 1,6,14-19 [default: 1-22]
     #[arg(long)]
@@ -145,9 +164,8 @@ pub enum ParallelQuery {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub struct CheckCommand {
-    #[command(flatten)]
-    common: Common,
     /// Refuse data of another scale factor [default: what is loaded]
     #[arg(long, value_name = "SF")]
     scale_factor: Option<ScaleFactor>,
@@ -155,6 +173,8 @@ pub struct CheckCommand {
     /// (scale factors 0.01, 0.1 and 1) by clause 2.1.3.5
     #[arg(long)]
     answers: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Which connection a query runs on.

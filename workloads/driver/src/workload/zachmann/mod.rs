@@ -24,6 +24,9 @@ pub const NAME: &str = "zachmann";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fill the tables, read records at random, and count them
+    #[command(
+        after_help = "Example:\n  dbbench-driver zachmann run --processes 4 --table-size 300MB --duration 900s"
+    )]
     Run(RunCommand),
     /// One of the processes that `run` starts
     #[command(hide = true)]
