@@ -185,7 +185,7 @@ def test_cleanup_policy_after_failure(policy, kept):
 
 
 @pytest.mark.parametrize("changed", [spec, side_by_side])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(deaths=st.lists(st.integers(0, 6), max_size=80), seed=st.integers(0, 5))
 def test_operator_killed_after_any_action_changes_nothing_but_the_time(changed, deaths, seed):
     undisturbed = ModelCluster(changed(), seed=seed)

@@ -1,5 +1,7 @@
 """Differences between what the targets reported."""
 
+import dataclasses
+
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.evaluate.fairness import differences, finding
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
@@ -57,6 +59,35 @@ def test_every_deliberate_difference_is_found_and_named():
     }
     assert finding(found).status == "False"
     assert "setting work_mem: 4MB / vm 64MB" in finding(found).message
+
+
+def test_a_query_with_another_plan_is_a_difference():
+    def planned(target, fingerprint):
+        record = trial(target)
+        operations = [
+            {"name": "Q1", "planFingerprint": "sha256:1"},
+            {"name": "Q2", "planFingerprint": fingerprint},
+        ]
+        return dataclasses.replace(record, result=record.result | {"operations": operations})
+
+    reports = [planned("pod", "sha256:2"), planned("vm", "sha256:3")]
+    found = differences(SPEC, reports, [])
+    assert names(found) == {"plan of analytics Q2"}
+    assert "plan of analytics Q2: sha256:2 / vm sha256:3" in finding(found).message
+    assert differences(SPEC, [reports[0], planned("vm", "sha256:2")], []) == ()
+
+
+def test_an_instance_that_differs_from_the_others_is_a_difference():
+    other = dataclasses.replace(
+        trial("vm"), instances=(trial("vm").result, trial("vm", sha="t").result)
+    )
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "instances": 2, "pod": {}}]
+    two = DBBenchmarkSpec.model_validate(spec(targets=targets))
+    found = differences(two, [trial("pod"), other], [])
+    assert {(d.name, d.baseline_value, d.target_value) for d in found} == {
+        ("instances", "1", "2"),
+        ("sha256 of the server", "s", "s and t"),
+    }
 
 
 def test_nothing_is_said_before_every_target_has_reported():

@@ -109,7 +109,12 @@ def _profile(
     profile: dict[str, str] = {}
     for trial in trials:
         if trial.target == target.name and trial.documents:
-            profile |= _of_all([_server(one, left_out) | _facts(one) for one in trial.documents])
+            profile |= _of_all(
+                [
+                    _server(one, left_out) | _facts(one) | _plans(trial.workload, one)
+                    for one in trial.documents
+                ]
+            )
     if not profile:
         return {}
     profile["instances"] = str(target.instances)
@@ -163,6 +168,15 @@ def _server(result: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, st
         if name not in left_out:
             profile[f"setting {name}"] = str(value)
     return profile
+
+
+def _plans(workload: str, result: Mapping[str, Any]) -> dict[str, str]:
+    """Fingerprints of the plans of queries: what the server chose to do with the same data."""
+    return {
+        f"plan of {workload} {operation['name']}": str(operation["planFingerprint"])
+        for operation in result.get("operations") or []
+        if operation.get("planFingerprint")
+    }
 
 
 def _facts(result: Mapping[str, Any]) -> dict[str, str]:
