@@ -1,4 +1,4 @@
-"""The driver's node on a real API server: accepted, refused, in which words."""
+"""Cache states and the driver's node on a real API server: accepted, refused, in which words."""
 
 from typing import Any
 
@@ -20,16 +20,29 @@ def with_changes(changes: dict[str, Any]) -> Manifest:
     return document
 
 
+def tpch(*cache: str, **options: Any) -> dict[str, Any]:
+    return {"name": "q", "tpch": {"scaleFactor": "0.01", "cache": list(cache), **options}}
+
+
 def machine(runtime: str, **options: Any) -> dict[str, Any]:
     return {"name": "vm", "virtualMachine": {"runtime": runtime, **options}}
 
 
+WRITEBACK = {"dataDisk": {"cache": "writeback"}}
+DIRECT = {"dataDisk": {"cache": "none"}}
 SAME_NODE = {"colocation": "SameNode"}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
+        {"workloads.0": tpch("Warm", "Cold")},
+        {"workloads.0": tpch("Cold", warmupRuns=0)},
+        {"workloads.0": tpch("Warm", connection=["Shared", "PerQuery"])},
+        {"workloads.0": tpch("Cold"), "targets.1": machine("QEMU", **WRITEBACK)},
+        {"workloads.0": tpch("Cold"), "targets.1": machine("KubeVirt", **DIRECT)},
+        {"workloads.0": tpch("Cold"), "targets.1": machine("KubeVirt")},
+        {"workloads.0": tpch("Warm"), "targets.1": machine("KubeVirt", **WRITEBACK)},
         {"placement.driver": SAME_NODE},
         {"placement.driver": {**on_node("b"), "tolerations": [{"operator": "Exists"}]}},
         {
@@ -46,6 +59,40 @@ def test_accepted(server: Kubectl, changes: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "says"),
     [
+        (
+            {"workloads.0": tpch("Lukewarm")},
+            "spec.workloads[0].tpch.cache[0]",
+            'supported values: "Warm", "Cold"',
+        ),
+        ({"workloads.0": tpch()}, "spec.workloads[0].tpch.cache", "at least 1 items"),
+        (
+            {"workloads.0": tpch("Cold", "Cold")},
+            "spec.workloads[0].tpch.cache[1]",
+            "Duplicate value",
+        ),
+        (
+            {"workloads.0": tpch("Warm", warmupRuns=0)},
+            "spec.workloads[0].tpch.warmupRuns",
+            "set warmupRuns to 1 or more",
+        ),
+        (
+            {
+                "workloads.0": tpch("Cold"),
+                "database.storage": {"size": "64Mi", "medium": "Memory"},
+            },
+            "spec.workloads",
+            "Cold needs spec.database.storage.medium: Disk",
+        ),
+        (
+            {"workloads.0": tpch("Cold"), "targets.1": machine("KubeVirt", **WRITEBACK)},
+            "spec.targets",
+            "Cold with KubeVirt needs dataDisk.cache: none",
+        ),
+        (
+            {"workloads.0": tpch("Cold"), "targets.1": machine("Auto", **WRITEBACK)},
+            "spec.targets",
+            "Cold with KubeVirt needs dataDisk.cache: none",
+        ),
         ({"placement.driver": {}}, "spec.placement.driver", "set either nodeSelector"),
         (
             {"placement.driver": {**on_node("b"), **SAME_NODE}},

@@ -239,6 +239,29 @@ def test_trial_that_never_succeeds_fails_the_run_with_its_reason():
     assert cluster.condition("Reconciling")["status"] == "False"
 
 
+def test_a_cold_trial_without_its_proof_counts_as_invalid_and_is_made_again():
+    workloads = [{"name": "analytics", "tpch": {"scaleFactor": "1", "cache": ["Warm", "Cold"]}}]
+    unproven = set()
+
+    def warm_once(job):
+        args = job["spec"]["template"]["spec"]["containers"][0]["args"]
+        trial = job["metadata"]["labels"].get("dbbench.io/trial")
+        if "cold" not in args or trial in unproven:
+            return None
+        unproven.add(trial)
+        return '{"kind":"Error","exitCode":5,"reason":"NotCold","message":"not cold: Q1"}'
+
+    cluster = ModelCluster(spec(workloads=workloads), fail=warm_once)
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "True"
+    invalid = [r for r in cluster.records.values() if r.outcome is Outcome.INVALID]
+    assert len(unproven) == 4
+    assert sorted(r.trial for r in invalid) == sorted(unproven)
+    assert {(r.cell, r.reason) for r in invalid} == {("cache=Cold", "NotCold")}
+    cells = {(c["cell"], c["target"]) for c in cluster.status["comparisons"]}
+    assert cells == {("cache=Warm", "vm"), ("cache=Cold", "vm")}
+
+
 def test_failed_consistency_check_is_not_repeated():
     error = '{"kind":"Error","exitCode":4,"reason":"ConsistencyCheckFailed","message":"3.3.2.1"}'
     targets = [{"name": "pod", "pod": {}}, {"name": "other", "pod": {}}]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.plan import cells
 from dbbench.plan.duration import Assumptions, expected, load_seconds, trial_seconds
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
@@ -41,12 +42,18 @@ def test_the_formula_for_one_workload_on_a_pod_and_a_guest() -> None:
     [
         ({"tpch": {"scaleFactor": "10", "warmupRuns": 1, "runs": 3}}, 4 * 22 * 10, 8 + 1200),
         ({"tpch": {"scaleFactor": "1", "queries": [1, 6], "runs": 1}}, 2 * 2, 8 + 120),
+        (
+            {"tpch": {"scaleFactor": "2", "queries": [1, 6], "cache": ["Cold"]}},
+            3 * 2 * (4 + 2),
+            248,
+        ),
         ({"tatp": {"subscribers": 200_000, "warmup": "0s", "duration": "1m"}}, 60, 8 + 30),
     ],
 )
 def test_trials_and_loads(workload: dict[str, Any], trial: float, load: float) -> None:
-    found = spec(workloads=[{"name": "w", **workload}]).workloads[0]
-    assert trial_seconds(found, ASSUMED) == trial
+    with_it = spec(workloads=[{"name": "w", **workload}])
+    (found,), (cell,) = with_it.workloads, cells(with_it)
+    assert trial_seconds(found, cell, ASSUMED) == trial
     assert load_seconds(found, ASSUMED) == load
 
 

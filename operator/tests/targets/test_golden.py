@@ -124,6 +124,11 @@ def mariadb(body: dict[str, Any]) -> None:
     }
 
 
+def caches(body: dict[str, Any]) -> None:
+    tpch = {"scaleFactor": "0.01", "cache": ["Warm", "Cold"]}
+    body["spec"]["workloads"] = [{"name": "analytics", "tpch": tpch}]
+
+
 def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
@@ -148,6 +153,9 @@ def instances(body: dict[str, Any]) -> None:
         ("pod-in-memory", "pod", False, in_memory),
         ("qemu-in-memory", "vm", False, in_memory),
         ("kubevirt-in-memory", "vm", True, in_memory),
+        ("pod-cold", "pod", False, caches),
+        ("qemu-cold", "vm", False, caches),
+        ("kubevirt-cold", "vm", True, caches),
         ("qemu-block", "vm", False, block_volume),
         ("kubevirt-block", "vm", True, block_volume),
         ("pod-instance", "pod", False, instances),
@@ -215,6 +223,12 @@ def test_jobs_against_mariadb(golden: Golden) -> None:
     trials = plan.block(ctx.spec, 7, 1).trials
     run = [trial_job(ctx, t, 1) for t in trials if (t.target, t.cell.workload) == ("vm", "orders")]
     golden("mariadb-jobs", [load, *run])
+
+
+def test_trial_jobs_of_cache_states(golden: Golden) -> None:
+    ctx = context(caches)
+    trials = plan.block(ctx.spec, 7, 1).trials
+    golden("trial-caches", [trial_job(ctx, trial, 1) for trial in trials if trial.target == "vm"])
 
 
 def test_a_driver_on_the_databases_node(golden: Golden) -> None:

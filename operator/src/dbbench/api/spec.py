@@ -16,6 +16,7 @@ from dbbench.api.base import (
     rule,
     rules,
 )
+from dbbench.api.cache_rules import CACHE_RULES
 from dbbench.api.database import Database
 from dbbench.api.placement import PLACEMENT_RULES, Placement
 from dbbench.api.resources import Resources
@@ -26,6 +27,11 @@ from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
 class Connection(StrEnum):
     SHARED = "Shared"
     PER_QUERY = "PerQuery"
+
+
+class CacheState(StrEnum):
+    WARM = "Warm"
+    COLD = "Cold"
 
 
 class Distribution(StrEnum):
@@ -49,6 +55,11 @@ class TpchWorkload(ApiModel):
                 'must be greater than 0, for example "0.01" or "1"',
                 field_path=".scaleFactor",
             ),
+            rule(
+                "!has(self.cache) || self.warmupRuns > 0 || !self.cache.exists(c, c == 'Warm')",
+                "cache: Warm needs a pass that warms up: set warmupRuns to 1 or more",
+                field_path=".warmupRuns",
+            ),
         )
     )
 
@@ -68,7 +79,23 @@ class TpchWorkload(ApiModel):
         description="Shared: one connection for all queries. PerQuery: a new one for each. "
         "Each value is a cell of its own.",
     )
-    warmup_runs: int = Field(1, ge=0, le=100, description="Passes before the measured ones.")
+    cache: list[CacheState] | None = Field(
+        None,
+        min_length=1,
+        max_length=2,
+        json_schema_extra={"x-kubernetes-list-type": "set"},
+        description=(
+            "What the caches hold when a query begins, and is proven; each value is a cell of its "
+            "own. Warm: all that it needs, so that the server reads no block. Cold: nothing. "
+            "Before each query the database is restarted, with its files out of the page caches of "
+            "guest and node, and the query has a connection of its own. A trial without the proof "
+            "is invalid. When absent, caches are what the passes before make them, and nothing "
+            "is proven."
+        ),
+    )
+    warmup_runs: int = Field(
+        1, ge=0, le=100, description="Passes before the measured ones; none when Cold."
+    )
     runs: int = Field(3, ge=1, le=1000, description="Measured passes in each trial.")
     query_timeout: Duration = Field("10m", description="Longest time that one query may take.")
 
@@ -220,6 +247,7 @@ class DBBenchmarkSpec(ApiModel):
             *MACHINE_RULES,
             *STORAGE_RULES,
             *PLACEMENT_RULES,
+            *CACHE_RULES,
         )
     )
 
@@ -261,6 +289,11 @@ class DBBenchmarkSpec(ApiModel):
         False,
         description="Start nothing new while true; a trial that runs is finished and kept.",
     )
+
+    @property
+    def has_cold_cells(self) -> bool:
+        """Whether any workload is measured with cold caches."""
+        return any(w.tpch and CacheState.COLD in (w.tpch.cache or ()) for w in self.workloads)
 
     @property
     def measured_targets(self) -> list[Target]:

@@ -161,7 +161,7 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
         workload = spec.workload(cell.workload)
         view.add_row(
             escape(cell.key),
-            seconds(trial_seconds(workload, assumed)),
+            seconds(trial_seconds(workload, cell, assumed)),
             seconds(load_seconds(workload, assumed)),
         )
     out.print(view)

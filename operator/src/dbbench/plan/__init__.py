@@ -1,6 +1,6 @@
 """From the spec to the ordered list of blocks and trials: random, but from a recorded seed."""
 
-from dbbench.plan.cells import Cell, cells
+from dbbench.plan.cells import Cell, cache_state, cells
 from dbbench.plan.experiment import Block, Trial, Turn, block, block_limits, plan_seed, trial_of
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Turn",
     "block",
     "block_limits",
+    "cache_state",
     "cells",
     "plan_seed",
     "trial_of",

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
-from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
+
+# The axes, in the order in which they stand in a cell's name.
+CACHE = "cache"
+CONNECTION = "connection"
 
 
 @dataclass(frozen=True, order=True)
@@ -32,14 +36,34 @@ class Cell:
 
 def cells(spec: DBBenchmarkSpec) -> tuple[Cell, ...]:
     """All cells, in the order of the spec."""
-    found: list[Cell] = []
-    for workload in spec.workloads:
-        connections = workload.tpch.connection if workload.tpch else []
-        if len(connections) > 1:
-            found += [
-                Cell(workload.name, (("connection", connection.value),))
-                for connection in connections
-            ]
-        else:
-            found.append(Cell(workload.name))
-    return tuple(found)
+    return tuple(
+        Cell(workload.name, point) for workload in spec.workloads for point in _points(workload)
+    )
+
+
+def _points(workload: Workload) -> list[tuple[tuple[str, str], ...]]:
+    """The points of a workload; only what has several values is an axis.
+
+    A cold query has a connection of its own whatever `connection` says: Cold is one cell.
+    """
+    if workload.tpch is None:
+        return [()]
+    states, connections = workload.tpch.cache or [], workload.tpch.connection
+    by_connection: list[tuple[tuple[str, str], ...]] = (
+        [((CONNECTION, connection.value),) for connection in connections]
+        if len(connections) > 1
+        else [()]
+    )
+    if len(states) < 2:
+        return [()] if states == [CacheState.COLD] else by_connection
+    return [
+        ((CACHE, state.value), *point)
+        for state in states
+        for point in ([()] if state is CacheState.COLD else by_connection)
+    ]
+
+
+def cache_state(workload: Workload, cell: Cell) -> CacheState | None:
+    """What the caches must hold in this cell; None where nothing is asked for."""
+    states = workload.tpch.cache if workload.tpch else None
+    return CacheState(cell.value(CACHE, states[0].value)) if states else None

@@ -1,7 +1,8 @@
 """How long a run will take, from its spec and stated assumptions. No I/O.
 
 time = sum over targets (disk + loads) + blocks x sum over targets (start + stop + sum over cells
-(job + trial)). A trial of TPC-H is its passes, of TPC-C and TATP warm-up and measured window.
+(job + trial)). A trial of TPC-H is its passes, with a restart before each cold query; of TPC-C and
+TATP it is warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
 
@@ -10,9 +11,9 @@ from dataclasses import dataclass, fields, replace
 
 from dbbench.api.quantities import duration
 from dbbench.api.resources import Medium
-from dbbench.api.spec import DBBenchmarkSpec, Workload
+from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
 from dbbench.api.target import Target
-from dbbench.plan.cells import cells
+from dbbench.plan.cells import Cell, cache_state, cells
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,9 @@ class Assumptions:
 
     `job`: start and end of the driver's pod. `start`, `guest_start`: until a pod's or a guest's
     database answers. `stop`: until its pod is gone. `disk`: making a guest's root disk. `query`:
-    one TPC-H query at scale factor 1; `tpch_load`: loading scale factor 1. `tpcc_load`: one
-    warehouse. `tatp_load`: 100,000 subscribers.
+    one TPC-H query at scale factor 1; `restart`: the database's, before each cold query.
+    `tpch_load`: loading scale factor 1. `tpcc_load`: one warehouse. `tatp_load`: 100,000
+    subscribers.
     """
 
     job: float = 8
@@ -31,6 +33,7 @@ class Assumptions:
     stop: float = 10
     disk: float = 60
     query: float = 1
+    restart: float = 4
     tpch_load: float = 120
     tpcc_load: float = 10
     tatp_load: float = 15
@@ -71,7 +74,8 @@ def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
     # Data in memory are gone after every turn.
     anew = spec.database.storage.medium is Medium.MEMORY
     turn = sum(
-        assumed.job + trial_seconds(spec.workload(cell.workload), assumed) for cell in cells(spec)
+        assumed.job + trial_seconds(spec.workload(cell.workload), cell, assumed)
+        for cell in cells(spec)
     )
     return Expected(
         targets=len(targets),
@@ -87,10 +91,13 @@ def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
     )
 
 
-def trial_seconds(workload: Workload, assumed: Assumptions) -> float:
+def trial_seconds(workload: Workload, cell: Cell, assumed: Assumptions) -> float:
     """What the driver does in one trial."""
     if workload.tpch:
         queries = len(workload.tpch.queries or range(22))
+        if cache_state(workload, cell) is CacheState.COLD:
+            each = assumed.restart + assumed.query * float(workload.tpch.scale_factor)
+            return workload.tpch.runs * queries * each
         passes = workload.tpch.warmup_runs + workload.tpch.runs
         return passes * queries * assumed.query * float(workload.tpch.scale_factor)
     timed = workload.tpcc or workload.tatp

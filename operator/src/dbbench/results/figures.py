@@ -1,6 +1,7 @@
 """How numbers are written for people: values, slowdowns and intervals. No I/O."""
 
 import math
+from collections.abc import Mapping
 
 _SIGNS = {"seconds": " s", "per_second": " /s", "per_minute": " /min"}
 
@@ -31,6 +32,14 @@ def interval(bounds: tuple[float, float] | None) -> str:
     if bounds is None:
         return "-"
     return f"{signed(bounds[0] * 100)} to {percent(bounds[1])}"
+
+
+def least_and_most(found: Mapping[str, int] | None) -> str:
+    """Counts over trials: `0`, `1200 to 1300`; a dash when nothing was counted."""
+    if found is None:
+        return "-"
+    least, most = found["least"], found["most"]
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def share(ratio: float) -> str:

@@ -46,6 +46,7 @@ def to_markdown(document: Document) -> str:
         _latencies(document),
         _errors(document),
         _trials(document),
+        _caches(document),
         _fairness(document),
         _environment(document),
         _method(document),
@@ -275,6 +276,13 @@ def _trials(document: Document) -> list[str]:
     if listed:
         lines += ["", "Not used:", "", *listed]
     return lines
+
+
+def _caches(document: Document) -> list[str]:
+    rows = wording.cache_rows(document)
+    if not rows:
+        return []
+    return ["## Caches", "", wording.CACHES, "", *table(wording.CACHE_HEADER, rows, left=3)]
 
 
 def _fairness(document: Document) -> list[str]:

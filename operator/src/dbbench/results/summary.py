@@ -17,6 +17,7 @@ from dbbench.results.analysis import (
     QueryComparison,
 )
 from dbbench.results.answer import answer
+from dbbench.results.caches import CacheEvidence, Range, cache_evidence
 from dbbench.results.causes import account_document
 from dbbench.results.consolidation import InstanceFigures
 from dbbench.results.figures import bounds
@@ -77,6 +78,7 @@ def summary(
             }
             for found in analysis.repetitions
         ],
+        "caches": [_cache(found) for found in cache_evidence(spec, records)],
         "gates": [
             {
                 "workload": gate.workload,
@@ -201,6 +203,23 @@ def _operation(found: OperationFigures) -> Document:
         "errors": dict(found.errors),
         "latencySeconds": latency,
     }
+
+
+def _cache(found: CacheEvidence) -> Document:
+    return {
+        "workload": found.cell.workload,
+        "cell": found.cell.name,
+        "target": found.target,
+        "state": found.state.value,
+        "trials": found.trials,
+        "blocksRead": _least_and_most(found.blocks_read),
+        "readBytes": _least_and_most(found.read_bytes),
+        "hostReadBytes": _least_and_most(found.host_read_bytes),
+    }
+
+
+def _least_and_most(found: Range | None) -> Document | None:
+    return None if found is None else {"least": found[0], "most": found[1]}
 
 
 def _trials(analysis: Analysis, records: Sequence[TrialRecord]) -> Document:

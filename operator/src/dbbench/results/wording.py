@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dbbench.results.figures import level, together
+from dbbench.results.figures import least_and_most, level, together
 from dbbench.stats.interval import FEWEST_FOR_DRIFT
 
 Document = Mapping[str, Any]
@@ -46,6 +46,30 @@ ACCOUNT = (
     "the term above them. Share: of the difference."
 )
 """What an account of a slowdown is."""
+
+
+CACHES = (
+    "What was read during the queries of each trial: blocks by the server from its kernel, bytes "
+    "from block devices in the target and, where an agent is outside a guest, by its hypervisor."
+)
+"""What the table of caches shows."""
+
+CACHE_HEADER = ("workload", "target", "caches", "trials", "blocks", "bytes", "bytes outside")
+"""Its columns."""
+
+
+def cache_rows(document: Document) -> list[list[str]]:
+    """Its rows: least and most over the trials; empty where no cell has a cache state."""
+    return [
+        [
+            where(found),
+            label(found["target"], is_emulated(document, found["target"])),
+            found["state"],
+            str(found["trials"]),
+            *(least_and_most(found[name]) for name in ("blocksRead", "readBytes", "hostReadBytes")),
+        ]
+        for found in document["caches"]
+    ]
 
 
 def emulation(document: Document) -> tuple[str, str] | None:

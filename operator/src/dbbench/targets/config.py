@@ -62,7 +62,13 @@ def agent_document(ctx: Context) -> dict[str, Any]:
         "server": {"executables": list(engine.executables)},
         "stopSignal": engine.stop_signal,
         "stopGraceSeconds": engine.stop_grace_seconds,
+        **_cold_starts(ctx),
     }
+
+
+def _cold_starts(ctx: Context) -> dict[str, Any]:
+    """Allowed only where they are needed: whoever reaches an agent could ask for one."""
+    return {"coldStarts": True} if ctx.spec.has_cold_cells else {}
 
 
 def kernel_arguments(resources: Resources) -> str:
@@ -100,6 +106,7 @@ def launcher_document(
         ],
         "network": {"user": {"forward": [ctx.engine.port, AGENT_PORT]}},
         "listen": f"0.0.0.0:{HOST_AGENT_PORT}",
+        **_cold_starts(ctx),
         "scratch": SCRATCH,
         "powerdownGraceSeconds": POWERDOWN_SECONDS,
     }

@@ -5,10 +5,11 @@ of transactions together, by a barrier that nothing outside their pod reaches; t
 """
 
 from dbbench.api.quantities import duration
-from dbbench.api.spec import TatpWorkload, TpccWorkload, TpchWorkload, Workload
+from dbbench.api.spec import CacheState, TatpWorkload, TpccWorkload, TpchWorkload, Workload
 from dbbench.api.target import Target
 from dbbench.engines.engine import PASSWORD_FILE, SECRET
-from dbbench.plan import Cell, Trial, plan_seed
+from dbbench.plan import Cell, Trial, cache_state, plan_seed
+from dbbench.plan.cells import CONNECTION
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
@@ -18,6 +19,7 @@ DRIVER = "driver"
 _BARRIER = "127.0.0.1:9592"
 
 _CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
+_CACHE = {CacheState.WARM: "warm", CacheState.COLD: "cold"}
 _DISTRIBUTION = {"NonUniform": "non-uniform", "Uniform": "uniform"}
 
 
@@ -103,11 +105,14 @@ def run_arguments(workload: Workload, cell: Cell) -> tuple[str, list[str]]:
     kind, options = load_arguments(workload)
     match workload:
         case Workload(tpch=TpchWorkload() as tpch):
-            connection = cell.value("connection", tpch.connection[0].value)
+            cache = cache_state(workload, cell)
+            cold = cache is CacheState.COLD
+            connection = cell.value(CONNECTION, tpch.connection[0].value)
+            options += [] if cache is None else ["--cache", _CACHE[cache]]
             options += [
-                "--warmup-runs", str(tpch.warmup_runs),
+                "--warmup-runs", "0" if cold else str(tpch.warmup_runs),
                 "--runs", str(tpch.runs),
-                "--connection", _CONNECTION[connection],
+                "--connection", "per-query" if cold else _CONNECTION[connection],
                 "--query-timeout", tpch.query_timeout,
             ]  # fmt: skip
             if tpch.queries is not None:

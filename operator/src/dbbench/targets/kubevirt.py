@@ -1,6 +1,13 @@
 """The database in a guest under KubeVirt. No I/O."""
 
-from dbbench.api.machine import DataDisk, MachineCPU, Network, VirtualMachineTarget, topology
+from dbbench.api.machine import (
+    DataDisk,
+    DiskCache,
+    MachineCPU,
+    Network,
+    VirtualMachineTarget,
+    topology,
+)
 from dbbench.api.target import Target
 from dbbench.targets import names, placement
 from dbbench.targets.config import kernel_arguments
@@ -56,7 +63,7 @@ def kubevirt_instance(
             **_queues(machine),
             "disks": [
                 {"name": name, "serial": name, "disk": {"bus": "virtio"}}
-                | (_data_disk(machine.data_disk) if name == "data" else {})
+                | (_data_disk(ctx, machine.data_disk) if name == "data" else {})
                 for name in volumes
             ],
             "interfaces": [_interface(ctx, machine)],
@@ -142,10 +149,12 @@ def _queues(machine: VirtualMachineTarget) -> Manifest:
     return found
 
 
-def _data_disk(disk: DataDisk) -> Manifest:
+def _data_disk(ctx: Context, disk: DataDisk) -> Manifest:
     found: Manifest = {"disk": {"bus": disk.bus.value}}
-    if disk.cache is not None:
-        found["cache"] = disk.cache.value
+    # Nothing of ours is beside KubeVirt's QEMU to take the disk out of the node's page cache.
+    cache = DiskCache.NONE if ctx.spec.has_cold_cells else disk.cache
+    if cache is not None:
+        found["cache"] = cache.value
     if disk.io is not None:
         found["io"] = disk.io.value
     if disk.dedicated_io_thread:

@@ -322,6 +322,7 @@ def _fairness(document: Document) -> tuple[str, list[Child]]:
     text = document["fairness"]
     return "Fairness and environment", [
         element("p", text) if text else None,
+        conditions.caches(document),
         *conditions.environment(document),
     ]
 

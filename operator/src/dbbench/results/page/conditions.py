@@ -8,7 +8,14 @@ import yaml
 from dbbench.api import API_VERSION, KIND
 from dbbench.results.page.markup import Child, Safe, element
 from dbbench.results.page.tables import table
-from dbbench.results.wording import ENVIRONMENT, TARGET_ENVIRONMENT, label
+from dbbench.results.wording import (
+    CACHE_HEADER,
+    CACHES,
+    ENVIRONMENT,
+    TARGET_ENVIRONMENT,
+    cache_rows,
+    label,
+)
 
 Document = Mapping[str, Any]
 
@@ -30,6 +37,12 @@ def environment(document: Document) -> list[Child]:
         table("Cluster", ("what", "value"), facts, texts={0, 1}),
         table("Targets", ("what", *names), rows, texts=range(1 + len(names))) if rows else None,
     ]
+
+
+def caches(document: Document) -> Safe | None:
+    """What proves the cache states of cells; None where there are none."""
+    rows = cache_rows(document)
+    return table(f"Caches. {CACHES}", CACHE_HEADER, rows, texts={0, 1, 2}) if rows else None
 
 
 def _shown(target: Document, key: str) -> Child:
