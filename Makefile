@@ -142,6 +142,10 @@ test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, an
 calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md
 	@cd operator && ../$(PYTHON) -m calibration
 
+.PHONY: conformance
+conformance: packages $(VENV)/.installed ## TPC-H's 22 answers on every engine at SF 0.01, 0.1 and 1: half an hour; ONLY='0.1 hyper' chooses
+	@cd workloads && cargo bench --quiet --locked --profile dev --package dbbench-driver --bench conformance -- $(ONLY)
+
 # As old as the crate `tpchgen` in workloads/Cargo.lock, so that both write the same files.
 TPCHGEN_CLI := .state/tpchgen/bin/tpchgen-cli
 $(TPCHGEN_CLI): $(VENV)/.installed

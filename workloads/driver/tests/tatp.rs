@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::driver::{metric, operation};
+use support::driver::metric;
+use support::tatp::{forwarding_share, new_destination_share, successes_are_those_of_the_rules, START_TIMES};
 use support::Database;
 
 #[test]
@@ -17,27 +18,10 @@ fn load_run_and_check() {
         .measured("tatp run --distribution uniform --clients 4 --warmup 0s --duration 8s --progress none");
     assert_eq!(uniform["parameters"]["distribution"], "uniform");
     assert_eq!(uniform["phases"].as_array().unwrap().len(), 1);
-    // Shares of success that follow from the rules of population and inputs. Uniform draws depart from them by
-    // chance alone; those of NURand prefer some subscribers, who may have more or fewer facilities.
-    for (name, expected) in [
-        ("GET_SUBSCRIBER_DATA", 1.0),
-        ("GET_NEW_DESTINATION", new_destination_share()),
-        ("GET_ACCESS_DATA", 0.625),
-        ("UPDATE_SUBSCRIBER_DATA", 0.625),
-        ("UPDATE_LOCATION", 1.0),
-        ("INSERT_CALL_FORWARDING", 0.3125),
-        ("DELETE_CALL_FORWARDING", 0.3125),
-    ] {
-        for (document, population) in [(&uniform, 20_000.0), (&run, 1_500.0)] {
-            let counts = &operation(document, name)["counts"];
-            let (ok, failed) = (counts["ok"].as_f64().unwrap(), counts["expectedFailure"].as_f64().unwrap());
-            assert_eq!(counts["error"], 0, "{name}");
-            let (total, share) = (ok + failed, ok / (ok + failed));
-            let variance = expected * (1.0f64 - expected);
-            let deviation = (variance / total + variance / population).sqrt();
-            assert!(total > 0.0 && (share - expected).abs() <= 5.0 * deviation, "{name}: {ok} of {total}");
-        }
-    }
+    // Uniform draws depart from the rules' shares by chance alone; those of NURand prefer some subscribers, who may
+    // have more or fewer facilities.
+    successes_are_those_of_the_rules(&uniform, 20_000.0);
+    successes_are_those_of_the_rules(&run, 1_500.0);
     let total: f64 = run["operations"]
         .as_array()
         .unwrap()
@@ -74,29 +58,10 @@ fn one_subscriber_is_enough() {
     database.measured("tatp check --progress none");
 }
 
-/// The exact share of GET_NEW_DESTINATION that finds a row, by going through all cases: a facility exists in 62.5 %
-/// and is active in 85 %; it has zero to three of the forwardings that start at 0, 8 and 16 and last 1 to 8 hours; the
-/// transaction asks for one of the three start times and for an end time from 1 to 24.
-fn new_destination_share() -> f64 {
-    let (mut hits, mut cases) = (0.0, 0.0);
-    for rows in 0u32..8 {
-        // Zero to three rows equally often, and each choice of that many.
-        let weight = [1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0][rows.count_ones() as usize] / 4.0;
-        for start in 0..3u32 {
-            for end in 1..=24u32 {
-                let missed: f64 = (0..=start)
-                    .filter(|row| rows & (1 << row) != 0)
-                    .map(|row| (1..=8).filter(|length| end >= row * 8 + length).count() as f64 / 8.0)
-                    .product();
-                hits += weight * (1.0 - missed);
-                cases += weight;
-            }
-        }
-    }
-    hits / cases * 0.625 * 0.85
-}
-
 #[test]
 fn the_expected_share_of_new_destinations_is_that_of_the_rules() {
+    let by_start: Vec<String> =
+        START_TIMES.iter().map(|start| format!("{:.4}", forwarding_share(*start))).collect();
+    assert_eq!(by_start, ["0.0729", "0.2639", "0.4983"]);
     assert!((new_destination_share() - 0.1479).abs() < 0.0001);
 }

@@ -6,5 +6,7 @@ pub mod driver;
 pub mod hyper;
 pub mod mariadb;
 pub mod small_disk;
+pub mod tatp;
+pub mod tpch;
 
 pub use cluster::Database;

@@ -118,6 +118,54 @@ mod tests {
         }
     }
 
+    /// Clauses 2.6.3 and 4.2.3: the columns of new rows refer to rows that are there, and each order has one to seven
+    /// lines, numbered from 1. Some scale factors do not divide by 1000.
+    #[test]
+    fn new_rows_follow_the_rules_of_the_population() {
+        for (scale, number) in [("0.01", 1), ("0.01", 999), ("0.037", 5), ("0.1", 2), ("1", 1), ("1", 999)] {
+            let parsed: ScaleFactor = scale.parse().unwrap();
+            let set = UpdateSet::new(&parsed, number).unwrap();
+            let highest = |per_scale: f64| (parsed.value() * per_scale) as i64;
+            assert_eq!(set.orders() as i64, (parsed.value() * 1500.0) as i64, "{scale}");
+            let rows = |rows| -> Vec<Vec<String>> {
+                text(rows).lines().map(|line| line.split('|').map(str::to_string).collect()).collect()
+            };
+            let integer = |row: &[String], column: usize| row[column].parse::<i64>().unwrap();
+            let (orders, lines) = (rows(set.new_orders()), rows(set.new_lineitems()));
+            assert_eq!(lines.len() as u64, set.new_lines());
+            let mut lines = lines.iter().peekable();
+            for order in &orders {
+                let (key, customer) = (integer(order, 0), integer(order, 1));
+                // Of 32 keys the load has the first eight, and new orders the second eight.
+                assert!(key & 24 == 8 && key <= highest(6_000_000.0) + 32, "{order:?}");
+                assert!((1..=highest(150_000.0)).contains(&customer) && customer % 3 != 0, "{order:?}");
+                let mut count = 0;
+                while let Some(line) = lines.next_if(|line| integer(line, 0) == key) {
+                    count += 1;
+                    assert_eq!(integer(line, 3), count);
+                    assert!((1..=highest(200_000.0)).contains(&integer(line, 1)), "{line:?}");
+                    assert!((1..=highest(10_000.0)).contains(&integer(line, 2)), "{line:?}");
+                    // Ordered, then shipped, then received; dates compare as texts.
+                    assert!(order[4] < line[10] && line[10] < line[12], "{order:?} {line:?}");
+                }
+                assert!((1..=7).contains(&count), "{order:?} has {count} lines");
+            }
+            assert!(lines.next().is_none());
+        }
+    }
+
+    #[test]
+    fn no_two_sets_share_a_key() {
+        let scale = "0.01".parse().unwrap();
+        let mut seen = HashSet::new();
+        for number in 1..SETS as u32 {
+            let set = UpdateSet::new(&scale, number).unwrap();
+            let new = keys(&text(set.new_orders()));
+            assert!(set.old_keys().chain(new).all(|key| seen.insert(key)), "set {number}");
+        }
+        assert_eq!(seen.len(), 999 * 15 * 2);
+    }
+
     #[test]
     fn the_first_set_deletes_the_first_orders_and_inserts_beside_them() {
         let set = UpdateSet::new(&"0.01".parse().unwrap(), 1).unwrap();
