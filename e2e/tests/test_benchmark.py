@@ -193,6 +193,25 @@ def test_tpch_reports_three_aggregates_of_its_queries(measured: Benchmark) -> No
     }
 
 
+def test_every_slowdown_is_divided_among_causes_that_add_up(measured: Benchmark) -> None:
+    causes = {c["workload"]: c["cause"] for c in measured.status["comparisons"]}
+    found = json.loads(measured.results()["summary.json"])["comparisons"]
+    for comparison in (one for one in found if one["primary"]):
+        assert comparison["cause"] == causes[comparison["workload"]]
+        definite = comparison["verdict"] in ("Slower", "Faster")
+        assert bool(comparison["cause"]) is definite
+        account = comparison["account"]
+        wholes = {t["cause"]: t["seconds"] for t in account["terms"] if t["partOf"] is None}
+        assert math.fsum(wholes.values()) == pytest.approx(account["seconds"])
+        assert {"user", "system", "driver", "unexplained"} <= set(wholes)
+        # Both sides counted faults, and measured what one costs there.
+        for side in account["evidence"].values():
+            assert side["events"]["pageFaults"]["count"] > 0
+            assert side["events"]["pageFaults"]["unitSeconds"] > 0
+            assert side["unitCostSeconds"]["SYSTEM_CALL"] > 0
+    assert "## Where the time went" in measured.results()["report.md"]
+
+
 def test_results_are_there_as_json_csv_and_markdown(measured: Benchmark) -> None:
     results = measured.results()
     summary = json.loads(results["summary.json"])

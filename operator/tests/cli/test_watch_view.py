@@ -135,6 +135,7 @@ def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
                 "slowdown": "0.5",
                 "verdict": "Inconclusive",
                 "blocks": 1,
+                "cause": "steal: 60 % [of] the slowdown",
             }
         ],
     )
@@ -148,6 +149,7 @@ def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
     assert " ".join(row.split()) == (
         "orders/connection=Shared vm 150 /s 100 /s +50.00 % - Inconclusive 1"
     )
+    assert "orders on vm: steal: 60 % [of] the slowdown" in shown
     narrow = io.StringIO()
     Console(file=narrow, width=80).print(screen(benchmark, NOW, 1, 80))
     assert "Inconclusive" in narrow.getvalue()

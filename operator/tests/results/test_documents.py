@@ -154,3 +154,22 @@ def test_documents_that_would_not_fit_leave_out_parts_and_say_which(document_of)
     assert kept["omitted"] == ["trials.notMeasured", "operations", "latencies", "queries"]
     assert kept["comparisons"] == document["comparisons"]
     assert "Left out, for size: trials.notMeasured, operations, latencies, queries." in data[REPORT]
+
+
+def test_accounts_are_left_out_last_and_the_comparisons_stay(document_of):
+    document = document_of()
+    found = {**document["comparisons"][0], "cell": "c", "cause": "user time", "account": None}
+    term = {"cause": "user", "partOf": None, "interval": None, "share": 1.0}
+    term |= {"baselineSeconds": 1.0, "targetSeconds": 2.0, "seconds": 1.0}
+    side = {"events": {}, "unitCostSeconds": {}, "magnification": None}
+    side |= {"readBytes": dict.fromkeys(("database", "target", "host"))}
+    side |= {"hypervisorCpuSeconds": None}
+    account = {"baselineSeconds": 1.0, "targetSeconds": 2.0, "seconds": 1.0, "notMeasured": []}
+    account |= {"terms": [term] * 15, "evidence": {"baseline": side, "target": side}}
+    many = {"comparisons": [found | {"account": account}] * 200, "queries": [], "latencies": []}
+    data = results_data(document | many)
+    assert sum(len(text.encode()) for text in data.values()) <= LIMIT_BYTES
+    kept = json.loads(data[SUMMARY_JSON])
+    assert kept["omitted"][-1] == "comparisons.account"
+    assert kept["comparisons"] == [found] * 200
+    assert "Where the time went" not in data[REPORT]

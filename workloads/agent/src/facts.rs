@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::config::AgentConfig;
 use crate::counters::{self, Cgroup};
 use crate::scope::Scope;
+use crate::unit_costs::{UnitCost, UnitCosts};
 use crate::{hugepages, mounts, process_table};
 
 /// The facts. Absent means that they cannot be found out here.
@@ -38,6 +39,9 @@ pub struct Facts {
     pub server_executable: Option<Executable>,
     /// Soft limits of the server's processes; absent is unlimited.
     pub limits: BTreeMap<String, Option<u64>>,
+    /// What single events cost; only where a database is run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unit_costs: Vec<UnitCost>,
 }
 
 /// The file system of the data directory.
@@ -58,17 +62,18 @@ pub struct Executable {
 /// Device, inode and time of change of a file.
 type Identity = (u64, u64, i64);
 
-/// Reads facts; keeps the hash of the server's program, which is costly.
+/// Reads facts; keeps the hash of the server's program and the unit costs, which are costly.
 pub struct Reader {
     scope: Scope,
     config: AgentConfig,
     /// The hashed program, with what tells whether it is still the same file.
     hashed: Mutex<Option<(Executable, Identity)>>,
+    unit_costs: UnitCosts,
 }
 
 impl Reader {
     pub fn new(scope: Scope, config: AgentConfig) -> Self {
-        Self { scope, config, hashed: Mutex::new(None) }
+        Self { scope, config, hashed: Mutex::new(None), unit_costs: UnitCosts::default() }
     }
 
     pub fn read(&self) -> Facts {
@@ -104,6 +109,8 @@ impl Reader {
             data_mount: self.config.data_directory.as_deref().and_then(data_mount),
             server_executable: server.and_then(|process| self.executable(&process)),
             limits: parse_limits(&std::fs::read_to_string(limits).unwrap_or_default()),
+            // A hypervisor's agent has no command: what a guest's events cost is measured in the guest.
+            unit_costs: if self.config.command.is_empty() { Vec::new() } else { self.unit_costs.read() },
         }
     }
 
@@ -275,6 +282,14 @@ mod tests {
     fn a_hash_is_hexadecimal() {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256(&mut &b"abc"[..]).unwrap(), expected);
+    }
+
+    #[test]
+    fn events_are_priced_where_a_database_is_run() {
+        let beside_a_hypervisor = AgentConfig::default();
+        let beside_a_database = AgentConfig { command: vec!["server".into()], ..AgentConfig::default() };
+        assert!(Reader::new(Scope::Container, beside_a_hypervisor).read().unit_costs.is_empty());
+        assert!(!Reader::new(Scope::Container, beside_a_database).read().unit_costs.is_empty());
     }
 
     #[test]

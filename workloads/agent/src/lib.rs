@@ -22,6 +22,7 @@ pub mod readiness;
 pub mod scope;
 pub mod serve;
 pub mod supervisor;
+pub mod unit_costs;
 
 pub use cli::run;
 pub use guest::init as guest_init;

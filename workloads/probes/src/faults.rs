@@ -117,6 +117,14 @@ pub fn page_faults(settings: &Settings) -> Vec<Figure> {
     figures
 }
 
+/// PAGE_FAULT_4K with one thread and PAGE_FAULT_SHARED: what needs no file and no huge page.
+pub fn in_memory(settings: &Settings) -> Vec<Figure> {
+    vec![
+        Figure::new("PAGE_FAULT_4K", 1, small(settings, 1)),
+        Figure::new("PAGE_FAULT_SHARED", 1, shared(settings)),
+    ]
+}
+
 type Found = io::Result<(crate::Cost, Evidence)>;
 
 fn measure(settings: &Settings, per: &'static str, make: impl FnOnce() -> io::Result<Touch> + Send) -> Found {

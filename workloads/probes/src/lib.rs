@@ -86,6 +86,16 @@ impl Probe {
     }
 }
 
+/// The events that a kernel counts for every process, and calls of it: `SYSTEM_CALL`, `PAGE_FAULT_4K`,
+/// `PAGE_FAULT_SHARED` and `CONTEXT_SWITCH`, with one thread each. Uses 16 MiB of memory at a time and no file.
+pub fn event_costs(settings: &Settings) -> Vec<Figure> {
+    let one = Settings { threads: vec![1], ..settings.clone() };
+    let mut figures = calls::system_call(&one);
+    figures.extend(faults::in_memory(&one));
+    figures.extend(calls::context_switch(&one));
+    figures
+}
+
 /// What the caller chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -122,6 +132,14 @@ mod tests {
             sort_sizes: vec![10, 1000],
             seed: 1,
         }
+    }
+
+    #[test]
+    fn events_have_one_figure_each() {
+        let figures = event_costs(&settings());
+        let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+        assert_eq!(names, ["SYSTEM_CALL", "PAGE_FAULT_4K", "PAGE_FAULT_SHARED", "CONTEXT_SWITCH"]);
+        assert!(figures[1].outcome.as_ref().unwrap().mean_seconds > 0.0);
     }
 
     #[test]

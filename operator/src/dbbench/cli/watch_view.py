@@ -167,6 +167,14 @@ def _results(benchmark: DBBenchmark, width: int) -> Table:
             str(found.blocks),
         ]
         view.add_row(*row)
+    causes = [
+        f"{found.workload} on {found.target}: {found.cause}"
+        for found in benchmark.status.comparisons
+        if found.cause
+    ]
+    if causes:
+        view.caption = escape("\n".join(causes))
+        view.caption_justify = "left"
     return view
 
 

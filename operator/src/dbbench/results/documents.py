@@ -56,6 +56,13 @@ def results_data(document: Document) -> dict[str, str]:
             break
         fitting |= {part: [], "omitted": [*fitting["omitted"], part]}
         data = _rendered(fitting)
+    if _size(data) > LIMIT_BYTES:
+        bare = {
+            part: [found | {"account": None} for found in fitting[part]]
+            for part in ("comparisons", "controls")
+        }
+        fitting |= bare | {"omitted": [*fitting["omitted"], "comparisons.account"]}
+        data = _rendered(fitting)
     return data
 
 
