@@ -73,7 +73,14 @@ def scraping(target: str) -> Iterator[Prometheus]:
             )
             try:
                 server = Prometheus(address)
-                wait("Prometheus scrapes the operator", server.up, limit=START_SECONDS)
+
+                def scrapes() -> bool:
+                    # Another one that has the port would answer in its place.
+                    if process.poll() is not None:
+                        raise RuntimeError(f"Prometheus has ended: {log.read_text()}")
+                    return server.up()
+
+                wait("Prometheus scrapes the operator", scrapes, limit=START_SECONDS)
                 yield server
             finally:
                 process.terminate()

@@ -20,8 +20,6 @@ from access.paths import PROJECT
 GOLDEN = PROJECT / "operator" / "tests" / "targets" / "golden"
 FILES = sorted(GOLDEN.glob("*/*.yaml"))
 MACHINE = GOLDEN / "kubevirt" / "virtualmachine-quickstart-vm.yaml"
-# The one pod that needs root.
-DISK_JOB = "job-quickstart-disk-vm.yaml"
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -84,8 +82,10 @@ def pod_of(path: Path) -> dict[str, Any]:
 
 
 PODS = [path for path in FILES if path.name.startswith(("statefulset-", "job-"))]
-HOST = [path for path in PODS if path.parent.name.startswith("host")]
-PLAIN = [path for path in PODS if path.name != DISK_JOB and path not in HOST]
+HOST = [path for path in PODS if "host" in path.parent.name.split("-")]
+# The one kind of pod that needs root.
+DISK = [path for path in PODS if path.name.startswith("job-quickstart-disk-vm")]
+PLAIN = [path for path in PODS if path not in (*DISK, *HOST)]
 
 
 @pytest.mark.parametrize("path", PLAIN, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -102,8 +102,11 @@ def test_the_host_target_s_pod_needs_privileged(
         accept(baseline, pod_of(path))
 
 
-def test_the_disk_job_s_pod_needs_baseline(restricted: Kubectl, baseline: Kubectl) -> None:
-    pod = pod_of(GOLDEN / "qemu" / DISK_JOB)
+@pytest.mark.parametrize("path", DISK, ids=lambda path: path.parent.name)
+def test_the_disk_job_s_pod_needs_baseline(
+    restricted: Kubectl, baseline: Kubectl, path: Path
+) -> None:
+    pod = pod_of(path)
     accept(baseline, pod)
     with pytest.raises(CallError, match="violates PodSecurity"):
         accept(restricted, pod)
