@@ -1,15 +1,12 @@
 """The part of report.md that says where the time went. No I/O."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from dbbench.explain import Cause
 from dbbench.results.causes import LABELS
 from dbbench.results.figures import level, share, time
 from dbbench.results.tables import table
-from dbbench.results.wording import ACCOUNT, label, where
-
-Document = Mapping[str, Any]
+from dbbench.results.wording import ACCOUNT, Document, label, where
 
 _COSTS = {
     "SYSTEM_CALL": "system call",

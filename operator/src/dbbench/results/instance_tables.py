@@ -1,12 +1,8 @@
 """The instances of targets side by side, as a section of report.md. No I/O."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from dbbench.results.figures import quantity
 from dbbench.results.tables import table
-
-Document = Mapping[str, Any]
+from dbbench.results.wording import Document
 
 
 def side_by_side(document: Document) -> list[str]:

@@ -1,8 +1,5 @@
 """report.md: the answer, the slowdown tables, and what they rest on. No I/O."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from dbbench.results import wording
 from dbbench.results.cause_tables import where_the_time_went
 from dbbench.results.figures import (
@@ -20,13 +17,12 @@ from dbbench.results.wording import (
     ENVIRONMENT,
     GATES,
     TARGET_ENVIRONMENT,
+    Document,
     bounds_of,
     is_emulated,
     label,
     where,
 )
-
-Document = Mapping[str, Any]
 
 _QUANTILES = ("p50", "p95", "p99", "p99.9")
 

@@ -1,7 +1,6 @@
 """The page: the answer first, then what it rests on. No I/O."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from dbbench.api.spec import CONTROL
 from dbbench.results import wording
@@ -13,9 +12,15 @@ from dbbench.results.page.series import Targets
 from dbbench.results.page.style import STYLE
 from dbbench.results.page.tables import table
 from dbbench.results.record import TrialRecord
-from dbbench.results.wording import AGGREGATES, GATES, bounds_of, is_emulated, label, where
-
-Document = Mapping[str, Any]
+from dbbench.results.wording import (
+    AGGREGATES,
+    GATES,
+    Document,
+    bounds_of,
+    is_emulated,
+    label,
+    where,
+)
 
 # Nothing is loaded and nothing is run, whatever a name in the data may hold.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -1,7 +1,6 @@
 """What each cause adds to a slowdown: bars that add up to the difference. No I/O."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dbbench.explain import Cause
 from dbbench.results.causes import LABELS
@@ -9,9 +8,7 @@ from dbbench.results.figures import level, share, time
 from dbbench.results.page.markup import Child, Safe, element
 from dbbench.results.page.scale import Scale
 from dbbench.results.page.tables import table
-from dbbench.results.wording import bounds_of, label, where
-
-Document = Mapping[str, Any]
+from dbbench.results.wording import Document, bounds_of, label, where
 
 _HEIGHT = 26
 

@@ -1,8 +1,5 @@
 """What the figures rest on: equal conditions, the environment, and how to repeat it. No I/O."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import yaml
 
 from dbbench.api import API_VERSION, KIND
@@ -13,11 +10,10 @@ from dbbench.results.wording import (
     CACHES,
     ENVIRONMENT,
     TARGET_ENVIRONMENT,
+    Document,
     cache_rows,
     label,
 )
-
-Document = Mapping[str, Any]
 
 
 def environment(document: Document) -> list[Child]:
