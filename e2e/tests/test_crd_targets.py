@@ -13,6 +13,8 @@ HUGEPAGES = {"pageSize": "2Mi", "size": "256Mi"}
 NUMA = {"numa": {"guestMappingPassthrough": {}}}
 POOL = {"ioThreadsPolicy": "supplementalPool", "ioThreads": {"supplementalPoolThreadCount": 4}}
 
+DISK_DIRECT = {"cache": "none", "io": "native", "dedicatedIOThread": True}
+
 
 @pytest.fixture(scope="module")
 def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
@@ -50,6 +52,10 @@ ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("QEMU", {"cpu": {"model": "Skylake-Server", "dedicatedCpuPlacement": False}}, {}),
     ("QEMU", {"machine": "microvm"}, {}),
     ("KubeVirt", {"machine": "q35", "dataDisk": {"bus": "scsi", "cache": "writeback"}}, {}),
+    ("KubeVirt", {"dataDisk": {"volume": "DataVolume", "bus": "scsi"}}, {}),
+    ("KubeVirt", {"dataDisk": {"volume": "HostDisk", **DISK_DIRECT}}, {}),
+    ("KubeVirt", {"dataDisk": {"volume": "EmptyDisk", "cache": "writeback"}}, {}),
+    ("Auto", {"dataDisk": {"volume": "PersistentVolumeClaim"}}, {}),
     ("QEMU", {}, {"hugepages": HUGEPAGES}),
     ("QEMU", {}, {"memory": "4Gi", "hugepages": {"pageSize": "1Gi", "size": "1Gi"}}),
     ("QEMU", {}, {"memory": "1536Mi", "hugepages": {"pageSize": "2Mi", "size": "1Gi"}}),
@@ -74,9 +80,16 @@ def with_storage(storage: dict[str, Any], targets: list[dict[str, Any]] | None =
 PODS = [{"name": "pod", "pod": {}}, {"name": "kata", "pod": {"runtimeClassName": "kata"}}]
 
 
+def on_volume(volume: str) -> list[dict[str, Any]]:
+    """A pod, and a virtual machine with this data volume."""
+    machine = {"runtime": "KubeVirt", "dataDisk": {"volume": volume}}
+    return [PODS[0], {"name": "vm", "virtualMachine": machine}]
+
+
 @pytest.mark.parametrize(
     ("storage", "targets"),
     [
+        ({"volumeMode": "Block"}, on_volume("DataVolume")),
         ({"volumeMode": "Block"}, None),
         ({"volumeMode": "Filesystem", "medium": "Disk"}, PODS),
         ({"size": "512Mi", "medium": "Memory"}, None),
@@ -95,7 +108,22 @@ DIRECT = [PODS[0], {"name": "vm", "virtualMachine": {"dataDisk": {"cache": "none
 @pytest.mark.parametrize(
     ("storage", "targets", "field", "says"),
     [
-        ({"volumeMode": "Block"}, PODS, "spec.database.storage.volumeMode", "needs Filesystem"),
+        ({"volumeMode": "Block"}, PODS, "spec.database.storage.volumeMode", "need Filesystem"),
+        *(
+            (
+                {"volumeMode": "Block"},
+                on_volume(volume),
+                "spec.database.storage.volumeMode",
+                f"{volume}",
+            )
+            for volume in ("HostDisk", "EmptyDisk")
+        ),
+        (
+            {"size": "512Mi", "medium": "Memory"},
+            on_volume("EmptyDisk"),
+            "spec.targets",
+            "there is no data disk with spec.database.storage.medium: Memory",
+        ),
         (
             {"size": "1Mi", "volumeMode": "Block", "medium": "Memory"},
             None,
@@ -173,6 +201,18 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("KubeVirt", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
     ("Auto", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
     ("QEMU", {"machine": "pc"}, {}, f"{VM}.machine", "supported values"),
+    *(
+        (
+            runtime,
+            {"dataDisk": {"volume": volume}},
+            {},
+            f"{VM}.dataDisk.volume",
+            "need runtime: KubeVirt",
+        )
+        for runtime in ("QEMU", "Auto")
+        for volume in ("DataVolume", "HostDisk", "EmptyDisk")
+    ),
+    ("KubeVirt", {"dataDisk": {"volume": "ContainerDisk"}}, {}, f"{VM}.dataDisk.volume", "values"),
     ("QEMU", {"dataDisk": {"bus": "sata"}}, {}, f"{VM}.dataDisk.bus", "supported values"),
     (
         "Auto",

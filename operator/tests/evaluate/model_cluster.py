@@ -72,6 +72,10 @@ STORAGE_CLASS = {
 }
 
 
+# What runs a target's database.
+INSTANCES = ("StatefulSet", "VirtualMachine")
+
+
 @dataclass
 class ModelCluster:
     """Objects by reference. `fail` decides how a job's attempt ends: None means well."""
@@ -153,7 +157,7 @@ class ModelCluster:
         """Controllers do their work: pods come and go, jobs end."""
         self.now += timedelta(seconds=seconds)
         for ref, manifest in list(self.objects.items()):
-            if ref.kind == "StatefulSet":
+            if ref.kind in INSTANCES:
                 self._run_instance(ref.name, manifest)
             if ref.kind == "Job" and finished(manifest) is None and ref.name not in self.stuck:
                 self._finish_job(ref.name, manifest)
@@ -200,12 +204,12 @@ class ModelCluster:
 
     def _delete(self, ref: Ref) -> None:
         self.objects.pop(ref, None)
-        if ref.kind == "StatefulSet":
+        if ref.kind in INSTANCES:
             self.pods.pop(f"{ref.name}-0", None)
 
     def _run_instance(self, name: str, manifest: dict[str, Any]) -> None:
         pod = f"{name}-0"
-        if manifest["spec"]["replicas"] == 0:
+        if manifest["spec"].get("replicas") == 0 or manifest["spec"].get("runStrategy") == "Halted":
             self.pods.pop(pod, None)
         elif name not in self.stuck:
             template = manifest["spec"]["template"]["metadata"]

@@ -67,6 +67,19 @@ def test_data_in_memory_are_loaded_in_every_turn():
     assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
 
 
+def test_an_empty_disk_is_loaded_in_every_turn_of_its_own_target():
+    machine = {"runtime": "KubeVirt", "dataDisk": {"volume": "EmptyDisk"}}
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+    cluster = ModelCluster(spec(targets=targets, trials={"min": 4}), kubevirt=True)
+    cluster.run()
+    found = {
+        name: len([load for load in loads(cluster) if f"-{name}-" in load])
+        for name in ("pod", "vm")
+    }
+    assert found == {"pod": 2, "vm": 2 * cluster.starts.count("vm")}
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
 def test_a_load_into_memory_that_fails_has_its_attempts_anew_in_each_turn():
     failures = {"bench-load-vm-analytics-1", "bench-load-vm-analytics-2"}
     failures |= {"bench-load-vm-analytics-4", "bench-load-vm-analytics-5"}

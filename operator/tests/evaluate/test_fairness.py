@@ -125,6 +125,20 @@ def test_cpus_beyond_those_of_the_guest_are_a_difference():
     assert exclusive(shared, cpu=2, dedicatedCPUs=False) == [("none", "2")]
 
 
+def test_another_kind_of_data_volume_is_told_as_what_the_target_is():
+    reports = [trial("pod"), trial("vm")]
+    for volume in ("DataVolume", "HostDisk", "EmptyDisk"):
+        found = differences(
+            with_machine({"runtime": "KubeVirt", "dataDisk": {"volume": volume}}), reports, []
+        )
+        assert [str(difference) for difference in found] == [
+            f"data volume: PersistentVolumeClaim / vm {volume}"
+        ]
+        assert finding(found).status == "True"
+        assert f"data volume: PersistentVolumeClaim / vm {volume}" in finding(found).message
+    assert differences(with_machine({"runtime": "KubeVirt"}), reports, []) == ()
+
+
 def test_huge_pages_are_compared_and_their_use_where_every_target_has_them():
     reports = [
         trial("pod", settings={"huge_pages_status": "on"}, hugePages={"2Mi": 2097152}),

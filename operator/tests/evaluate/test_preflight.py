@@ -149,5 +149,15 @@ def test_host_targets_must_be_allowed_by_the_operator():
     assert reasons(ModelCluster(spec(targets=targets)), privileged_targets=True) == {}
 
 
+def test_host_disks_must_be_allowed_by_the_operator():
+    machine = {"runtime": "KubeVirt", "dataDisk": {"volume": "HostDisk"}}
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+    cluster = ModelCluster(spec(targets=targets), kubevirt=True)
+    found = reasons(cluster)
+    assert found.keys() == {"PrivilegedTargetsDisabled"}
+    assert "spec.targets[1].virtualMachine.dataDisk.volume" in (found["PrivilegedTargetsDisabled"])
+    assert reasons(cluster, privileged_targets=True) == {}
+
+
 def test_what_may_not_be_read_is_not_judged():
     assert reasons(ModelCluster(spec()), nodes=None, storage_classes=None) == {}

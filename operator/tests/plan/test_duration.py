@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import cells
-from dbbench.plan.duration import Assumptions, expected, load_seconds, trial_seconds
+from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds, trial_seconds
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 ASSUMED = Assumptions()
@@ -78,6 +78,17 @@ def test_data_in_memory_are_loaded_in_every_block() -> None:
     disk, memory = expected(spec(), ASSUMED), expected(spec(database=database), ASSUMED)
     assert memory.preparation == disk.preparation - 2 * 58
     assert memory.block == disk.block + 2 * 58
+
+
+def test_an_empty_disk_is_loaded_in_every_block_of_its_own_target() -> None:
+    def run(volume: str) -> Expected:
+        machine = {"runtime": "KubeVirt", "dataDisk": {"volume": volume}}
+        targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+        return expected(spec(targets=targets), ASSUMED)
+
+    kept, empty = run("DataVolume"), run("EmptyDisk")
+    assert empty.preparation == kept.preparation - 58
+    assert empty.block == kept.block + 58
 
 
 @given(st.sampled_from(sorted(vars(Assumptions()))), st.floats(0, 1e6))

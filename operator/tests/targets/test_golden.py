@@ -88,6 +88,9 @@ kubevirt_bridge = machine(
 )
 qemu_microvm = machine("QEMU", machine="microvm", dataDisk={"cache": "writethrough"})
 kubevirt_scsi = machine("KubeVirt", dataDisk={"bus": "scsi"})
+kubevirt_host_disk = machine("KubeVirt", dataDisk={"volume": "HostDisk", **DIRECT})
+kubevirt_empty_disk = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "cache": "writeback"})
+kubevirt_data_volume = machine("KubeVirt", dataDisk={"volume": "DataVolume"})
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_options = machine(
     "QEMU",
@@ -109,6 +112,13 @@ def host_shared_cpus(body: dict[str, Any]) -> None:
 
 def block_volume(body: dict[str, Any]) -> None:
     body["spec"]["database"]["storage"]["volumeMode"] = "Block"
+
+
+def data_volume_of_class(body: dict[str, Any]) -> None:
+    """Three data volumes that are block devices of a named class."""
+    machine("KubeVirt", named_class, block_volume, instances, dataDisk={"volume": "DataVolume"})(
+        body
+    )
 
 
 def in_memory(body: dict[str, Any]) -> None:
@@ -166,6 +176,10 @@ def instances(body: dict[str, Any]) -> None:
         ("qemu-microvm", "vm", False, qemu_microvm),
         ("qemu-scsi", "vm", False, qemu_scsi),
         ("kubevirt-scsi", "vm", True, kubevirt_scsi),
+        ("kubevirt-hostdisk", "vm", True, kubevirt_host_disk),
+        ("kubevirt-emptydisk", "vm", True, kubevirt_empty_disk),
+        ("kubevirt-datavolume", "vm", True, kubevirt_data_volume),
+        ("kubevirt-datavolume-block", "vm", True, data_volume_of_class),
         ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),

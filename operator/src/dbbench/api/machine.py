@@ -40,6 +40,13 @@ class DiskBus(StrEnum):
     SCSI = "scsi"
 
 
+class DiskVolume(StrEnum):
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    DATA_VOLUME = "DataVolume"
+    HOST_DISK = "HostDisk"
+    EMPTY_DISK = "EmptyDisk"
+
+
 class DiskCache(StrEnum):
     NONE = "none"
     WRITETHROUGH = "writethrough"
@@ -162,6 +169,16 @@ class DataDisk(ApiModel):
         )
     )
 
+    volume: DiskVolume = Field(
+        DiskVolume.PERSISTENT_VOLUME_CLAIM,
+        description=(
+            "What the disk is on. PersistentVolumeClaim: as the pod's data. DataVolume: a claim "
+            "that CDI makes and fills. HostDisk: an image file in a folder of the node, which "
+            "stays there after the run; it needs the operator's privilegedTargets.enabled. "
+            "EmptyDisk: an image in the virtual machine's pod, empty whenever the target starts, "
+            "so that the data are loaded in every turn. All but the first with KubeVirt alone."
+        ),
+    )
     bus: DiskBus = Field(
         DiskBus.VIRTIO,
         description="Device that the guest sees. virtio: virtio-blk. scsi: a disk of a virtio-scsi "
@@ -217,6 +234,12 @@ class VirtualMachineTarget(ApiModel):
             _kubevirt_alone("ioThreadsPolicy", "!has(self.ioThreadsPolicy)"),
             _kubevirt_alone("blockMultiQueue", "!self.blockMultiQueue"),
             _kubevirt_alone("networkInterfaceMultiqueue", "!self.networkInterfaceMultiqueue"),
+            rule(
+                "self.runtime == 'KubeVirt' || self.dataDisk.volume == 'PersistentVolumeClaim'",
+                "DataVolume, HostDisk and EmptyDisk need runtime: KubeVirt; QEMU in a pod has "
+                "PersistentVolumeClaim",
+                field_path=".dataDisk.volume",
+            ),
             rule(
                 "self.runtime == 'KubeVirt' || !has(self.cpu) || !has(self.cpu.model) || "
                 "self.cpu.model != 'host-model'",

@@ -18,8 +18,9 @@ from dbbench.api.base import (
 )
 from dbbench.api.cache_rules import CACHE_RULES
 from dbbench.api.database import Database
+from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
-from dbbench.api.resources import Resources
+from dbbench.api.resources import Medium, Resources
 from dbbench.api.target import Target
 from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
 
@@ -321,6 +322,12 @@ class DBBenchmarkSpec(ApiModel):
             target.model_copy(update={"name": f"{name}.{index}"})
             for index in range(target.instances)
         ]
+
+    def keeps_data(self, target: Target) -> bool:
+        """Whether the target's data outlive its stop; else they are loaded in every turn."""
+        if self.database.storage.medium is Medium.MEMORY:
+            return False
+        return target.data_volume is not DiskVolume.EMPTY_DISK
 
     def workload(self, name: str) -> Workload:
         """The workload of that name; KeyError when there is none."""

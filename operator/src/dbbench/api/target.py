@@ -3,7 +3,7 @@
 from pydantic import ConfigDict, Field
 
 from dbbench.api.base import ApiModel, Name, rule, rules
-from dbbench.api.machine import VirtualMachineTarget
+from dbbench.api.machine import DiskVolume, VirtualMachineTarget
 
 
 class PodTarget(ApiModel):
@@ -60,3 +60,10 @@ class Target(ApiModel):
     pod: PodTarget | None = None
     host: HostTarget | None = None
     virtual_machine: VirtualMachineTarget | None = None
+
+    @property
+    def data_volume(self) -> DiskVolume:
+        """What the database's files on disk are on: a claim but for some guests."""
+        if self.virtual_machine is None:
+            return DiskVolume.PERSISTENT_VOLUME_CLAIM
+        return self.virtual_machine.data_disk.volume

@@ -48,9 +48,10 @@ MACHINE_RULES = (
 STORAGE_RULES = (
     rule(
         "self.database.storage.volumeMode == 'Filesystem' || "
-        "self.targets.exists(t, has(t.virtualMachine))",
-        "Block is how virtual machines get their data volume, and there is none among the targets; "
-        "a pod needs Filesystem",
+        "self.targets.exists(t, has(t.virtualMachine) && "
+        "t.virtualMachine.dataDisk.volume in ['PersistentVolumeClaim', 'DataVolume'])",
+        "Block is how virtual machines get their data volume, and none of the targets is a virtual "
+        "machine with such a volume; a pod, a HostDisk and an EmptyDisk need Filesystem",
         field_path=".database.storage.volumeMode",
     ),
     rule(
@@ -64,6 +65,7 @@ STORAGE_RULES = (
         "self.database.storage.medium == 'Disk' || self.targets.all(t, !has(t.virtualMachine) || "
         "(!has(t.virtualMachine.dataDisk.cache) && !has(t.virtualMachine.dataDisk.io) && "
         "!t.virtualMachine.dataDisk.dedicatedIOThread && "
+        "t.virtualMachine.dataDisk.volume == 'PersistentVolumeClaim' && "
         "t.virtualMachine.dataDisk.bus == 'virtio'))",
         "virtualMachine.dataDisk of a target: there is no data disk with "
         "spec.database.storage.medium: Memory; remove its options",

@@ -12,6 +12,7 @@ from dbbench.evaluate.state import Manifest, State
 
 # These do not heal by waiting.
 _HOPELESS = {"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"}
+_BROKEN_MACHINE = {"CrashLoopBackOff", "DataVolumeError"}
 _CREATE = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 _USUAL_CAUSES = (
     "a wrong value in spec.database.config or too little spec.resources.memory are the usual causes"
@@ -149,7 +150,7 @@ def _machines(state: State, owners: Iterable[str]) -> Iterator[Problem]:
         name = machine["metadata"]["name"]
         status = machine.get("status", {})
         printable = status.get("printableStatus", "")
-        if name in wanted and (printable.startswith("Err") or printable == "CrashLoopBackOff"):
+        if name in wanted and (printable.startswith("Err") or printable in _BROKEN_MACHINE):
             yield Problem(
                 "VirtualMachineFailed",
                 f"VirtualMachine {name} is {printable}. See `kubectl describe vm {name}`.",

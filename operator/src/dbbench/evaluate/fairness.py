@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbbench.api.resources import Resources
+from dbbench.api.resources import Medium, Resources
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
 from dbbench.engines import engine_of
@@ -15,6 +15,7 @@ from dbbench.targets.placement import has_exclusive_cpus
 
 # Facts that differ because a target is what it is: told, but no reason for False.
 _INHERENT_FACTS = {"kernel": "kernel", "clock source": "clockSource", "CPU model": "cpuModel"}
+_INHERENT = {*_INHERENT_FACTS, "data volume"}
 _MAX_LISTED = 10
 
 
@@ -49,7 +50,7 @@ def differences(
             name,
             baseline.get(name, "absent"),
             profile.get(name, "absent"),
-            inherent=name in _INHERENT_FACTS,
+            inherent=name in _INHERENT,
         )
         for target, profile in profiles.items()
         for name in sorted(baseline.keys() | profile.keys())
@@ -120,6 +121,8 @@ def _profile(
     profile["instances"] = str(target.instances)
     profile["exclusive CPUs"] = _exclusive_cpus(spec.resources, target)
     profile["CPU limit"] = _cpu_limit(spec.resources, target)
+    if spec.database.storage.medium is Medium.DISK:
+        profile["data volume"] = target.data_volume.value
     for load in loads:
         if load.target == target.name and load.outcome is Outcome.MEASURED and load.documents:
             name = f"data of {load.workload}"

@@ -6,7 +6,7 @@ Each problem names the field, the object and the way out.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dbbench.api.machine import Runtime
+from dbbench.api.machine import DiskVolume, Runtime
 from dbbench.api.placement import NodePlacement
 from dbbench.api.quantities import cpus, quantity
 from dbbench.api.resources import Hugepages, Medium
@@ -208,4 +208,12 @@ def _privileged(spec: DBBenchmarkSpec) -> Iterator[Problem]:
                 "namespaces, which this operator does not do. Allow it with the chart's value "
                 "privilegedTargets.enabled=true, in a namespace whose Pod Security is privileged; "
                 "or remove the target.",
+            )
+        if target.data_volume is DiskVolume.HOST_DISK:
+            yield Problem(
+                "PrivilegedTargetsDisabled",
+                f"spec.targets[{index}].virtualMachine.dataDisk.volume: target {target.name!r} "
+                "would write its data into a folder of the node, which this operator does not do. "
+                "Allow it with the chart's value privilegedTargets.enabled=true, in a namespace "
+                "whose Pod Security is privileged; or write another volume.",
             )

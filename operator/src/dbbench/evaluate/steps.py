@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dbbench.api.quantities import duration
-from dbbench.api.resources import Medium
 from dbbench.api.target import Target
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
@@ -271,15 +270,15 @@ def _loads(state: State, target: Target) -> Step | None:
 
 
 def _lost(state: State, target: Target, record: LoadRecord) -> bool:
-    """Whether the record is of an earlier start, and the data of that one were in memory."""
-    if state.benchmark.spec.database.storage.medium is not Medium.MEMORY:
+    """Whether the record is of an earlier start, and the data of that one ended with it."""
+    if state.benchmark.spec.keeps_data(target):
         return False
     pods = target_pods(state, target.name)
     return any(parse_timestamp(record.started) < _last_start(pod) for pod in pods)
 
 
 def _last_start(pod: Manifest) -> datetime:
-    """When what holds data in memory began: a guest begins anew with its container."""
+    """When what holds such data began: a guest begins anew with its container."""
     statuses = pod.get("status", {}).get("containerStatuses") or []
     running = [status.get("state", {}).get("running") or {} for status in statuses]
     starts = [state["startedAt"] for state in running if state.get("startedAt")]

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from dbbench.api.quantities import duration
-from dbbench.api.resources import Medium
 from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
 from dbbench.api.target import Target
 from dbbench.plan.cells import Cell, cache_state, cells
@@ -71,8 +70,6 @@ def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
     """From the spec alone."""
     targets = spec.measured_targets
     loads = sum(load_seconds(workload, assumed) for workload in spec.workloads)
-    # Data in memory are gone after every turn.
-    anew = spec.database.storage.medium is Medium.MEMORY
     turn = sum(
         assumed.job + trial_seconds(spec.workload(cell.workload), cell, assumed)
         for cell in cells(spec)
@@ -81,11 +78,15 @@ def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
         targets=len(targets),
         cells=len(cells(spec)),
         preparation=sum(
-            (assumed.disk if target.virtual_machine else 0) + (0 if anew else loads)
+            (assumed.disk if target.virtual_machine else 0)
+            + (loads if spec.keeps_data(target) else 0)
             for target in targets
         ),
         block=sum(
-            _start_seconds(target, assumed) + assumed.stop + turn + (loads if anew else 0)
+            _start_seconds(target, assumed)
+            + assumed.stop
+            + turn
+            + (0 if spec.keeps_data(target) else loads)
             for target in targets
         ),
     )

@@ -9,7 +9,7 @@ from dbbench.api.machine import (
     topology,
 )
 from dbbench.api.target import Target
-from dbbench.targets import names, placement
+from dbbench.targets import machine_disk, names, placement
 from dbbench.targets.config import kernel_arguments
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.qemu import INITRD_PATH, KERNEL_PATH
@@ -35,9 +35,7 @@ def kubevirt_instance(
         "secret": {"secret": {"secretName": names.credentials_name(benchmark)}},
     }
     if not in_memory(ctx):
-        volumes["data"] = {
-            "persistentVolumeClaim": {"claimName": names.data_claim_name(benchmark, target.name)}
-        }
+        volumes["data"] = machine_disk.volume(ctx, target)
     domain: Manifest = {
         **_size(ctx, target, machine),
         **_io_threads(machine),
@@ -76,6 +74,7 @@ def kubevirt_instance(
         "spec": {
             # Not Always: that would hide a guest whose start fails, by starting it again for ever.
             "runStrategy": "RerunOnFailure" if running else "Halted",
+            **machine_disk.templates(ctx, target),
             "template": {
                 # They reach the launcher's pod, so that the Service selects it.
                 "metadata": {"labels": labels},

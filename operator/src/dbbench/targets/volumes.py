@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dbbench.api.machine import VirtualMachineTarget
+from dbbench.api.machine import DiskVolume, VirtualMachineTarget
 from dbbench.api.quantities import quantity
 from dbbench.api.resources import Medium, Storage, VolumeMode
 from dbbench.api.target import Target
@@ -36,15 +36,21 @@ def in_memory(ctx: Context) -> bool:
     return ctx.spec.database.storage.medium is Medium.MEMORY
 
 
+def has_claim(ctx: Context, target: Target) -> bool:
+    """Whether the database's files are on a claim of dbbench's own."""
+    return not in_memory(ctx) and target.data_volume is DiskVolume.PERSISTENT_VOLUME_CLAIM
+
+
 def is_block(ctx: Context, target: Target) -> bool:
-    """Whether the target's data volume is a block device. A pod needs a file system."""
+    """Whether the target's claim is a block device. A pod needs a file system."""
     mode = ctx.spec.database.storage.volume_mode
-    return mode is VolumeMode.BLOCK and target.virtual_machine is not None
+    machine = target.virtual_machine is not None
+    return machine and mode is VolumeMode.BLOCK and has_claim(ctx, target)
 
 
 def data_claim(ctx: Context, target: Target) -> list[Manifest]:
-    """Claim of the database's files; none when they are in memory."""
-    if in_memory(ctx):
+    """Claim of the database's files; none when they are in memory or on another volume."""
+    if not has_claim(ctx, target):
         return []
     storage = ctx.spec.database.storage
     mode = VolumeMode.BLOCK if is_block(ctx, target) else VolumeMode.FILESYSTEM
@@ -53,21 +59,21 @@ def data_claim(ctx: Context, target: Target) -> list[Manifest]:
 
 
 def data(ctx: Context, target: Target) -> list[Manifest]:
-    """The data volume of a pod that has one."""
-    if in_memory(ctx):
+    """The claim as the data volume of a pod that has one."""
+    if not has_claim(ctx, target):
         return []
     return [from_claim("data", names.data_claim_name(ctx.benchmark, target.name))]
 
 
 def data_mounts(ctx: Context, target: Target, *, read_only: bool = False) -> list[Manifest]:
-    """Mounts of a container that uses a guest's data volume; none for a device or memory."""
-    if in_memory(ctx) or is_block(ctx, target):
+    """Mounts of a container that uses a guest's claim; none for a device."""
+    if not has_claim(ctx, target) or is_block(ctx, target):
         return []
     return [mount("data", DATA, read_only=read_only)]
 
 
 def data_devices(ctx: Context, target: Target) -> Manifest:
-    """Field of a container that uses a guest's data volume as a device; empty where it is none."""
+    """Field of a container that uses a guest's claim as a device; empty where it is none."""
     if not is_block(ctx, target):
         return {}
     return {"volumeDevices": [{"name": "data", "devicePath": DATA_DEVICE}]}
