@@ -139,6 +139,11 @@ def caches(body: dict[str, Any]) -> None:
     body["spec"]["workloads"] = [{"name": "analytics", "tpch": tpch}]
 
 
+def sweep_of_clients(body: dict[str, Any]) -> None:
+    body["spec"]["workloads"] = [{"name": "orders", "tpcc": {"warehouses": 1, "clients": 2}}]
+    body["spec"]["sweep"] = {"clients": [1, 64]}
+
+
 def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
@@ -243,6 +248,12 @@ def test_trial_jobs_of_cache_states(golden: Golden) -> None:
     ctx = context(caches)
     trials = plan.block(ctx.spec, 7, 1).trials
     golden("trial-caches", [trial_job(ctx, trial, 1) for trial in trials if trial.target == "vm"])
+
+
+def test_trial_jobs_of_a_sweep(golden: Golden) -> None:
+    ctx = context(sweep_of_clients)
+    trials = plan.block(ctx.spec, 7, 1).trials
+    golden("trial-sweep", [trial_job(ctx, trial, 1) for trial in trials if trial.target == "vm"])
 
 
 def test_a_driver_on_the_databases_node(golden: Golden) -> None:

@@ -21,6 +21,7 @@ from dbbench.api.database import Database
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
 from dbbench.api.resources import Medium, Resources
+from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
 from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
 
@@ -249,6 +250,7 @@ class DBBenchmarkSpec(ApiModel):
             *STORAGE_RULES,
             *PLACEMENT_RULES,
             *CACHE_RULES,
+            *SWEEP_RULES,
         )
     )
 
@@ -267,6 +269,10 @@ class DBBenchmarkSpec(ApiModel):
         max_length=20,
         json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
         description="What is run against each target.",
+    )
+    sweep: Sweep | None = Field(
+        None,
+        description="Axes whose values multiply the cells: scaling curves. None when absent.",
     )
     trials: Trials = Field(default_factory=Trials, json_schema_extra=DEFAULTED)
     timeouts: Timeouts = Field(default_factory=Timeouts, json_schema_extra=DEFAULTED)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
+from dbbench.plan.sweep import AXES, Point, swept
 
-# The axes, in the order in which they stand in a cell's name.
+# The axes, in the order in which they stand in a cell's name; those of the sweep come last.
 CACHE = "cache"
 CONNECTION = "connection"
 
@@ -17,7 +18,7 @@ class Cell:
     """
 
     workload: str
-    point: tuple[tuple[str, str], ...] = ()
+    point: Point = ()
 
     @property
     def name(self) -> str:
@@ -29,27 +30,35 @@ class Cell:
         """Workload and point: unique within a benchmark."""
         return f"{self.workload}/{self.name}" if self.point else self.workload
 
+    @property
+    def swept(self) -> bool:
+        """Whether the cell is a point of the sweep."""
+        return any(axis in AXES for axis, _ in self.point)
+
     def value(self, axis: str, default: str) -> str:
         """The cell's value on an axis, or the default where the workload has no such axis."""
         return dict(self.point).get(axis, default)
 
 
 def cells(spec: DBBenchmarkSpec) -> tuple[Cell, ...]:
-    """All cells, in the order of the spec."""
+    """All cells, in the order of the spec: the points of the sweep within those of a workload."""
     return tuple(
-        Cell(workload.name, point) for workload in spec.workloads for point in _points(workload)
+        Cell(workload.name, point + at)
+        for workload in spec.workloads
+        for point in _points(workload)
+        for at in swept(spec, workload)
     )
 
 
-def _points(workload: Workload) -> list[tuple[tuple[str, str], ...]]:
-    """The points of a workload; only what has several values is an axis.
+def _points(workload: Workload) -> list[Point]:
+    """The points of a workload without the sweep; only what has several values is an axis.
 
     A cold query has a connection of its own whatever `connection` says: Cold is one cell.
     """
     if workload.tpch is None:
         return [()]
     states, connections = workload.tpch.cache or [], workload.tpch.connection
-    by_connection: list[tuple[tuple[str, str], ...]] = (
+    by_connection: list[Point] = (
         [((CONNECTION, connection.value),) for connection in connections]
         if len(connections) > 1
         else [()]

@@ -26,10 +26,14 @@ class Trial:
 
     @property
     def point_hash(self) -> str:
-        """Tells the points of one workload apart in names; empty where there is one point."""
+        """Tells the points of one workload apart in names; empty where there is one point.
+
+        Longer with a sweep, which has so many points that four digits would soon meet again.
+        """
         if not self.cell.point:
             return ""
-        return hashlib.sha256(self.cell.name.encode()).hexdigest()[:4]
+        digits = 8 if self.cell.swept else 4
+        return hashlib.sha256(self.cell.name.encode()).hexdigest()[:digits]
 
     @property
     def id(self) -> str:

@@ -20,8 +20,8 @@ from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
 from dbbench.results.causes import cause, explained
 from dbbench.results.consolidation import InstanceFigures, instance_figures
+from dbbench.results.curves import Curve, curves
 from dbbench.results.driver_result import ResultError
-from dbbench.results.figures import decimal
 from dbbench.results.operations import (
     MeasuredTrial,
     OperationFigures,
@@ -31,6 +31,7 @@ from dbbench.results.operations import (
 )
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.results.repetitions import Repetitions, repetitions
+from dbbench.results.status_form import comparison
 from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
 
 TOTAL_RUNTIME = "totalRuntime"
@@ -57,6 +58,17 @@ class MetricComparison:
     def cause(self) -> str:
         """The largest cause in one sentence; empty where no slowdown was found."""
         return cause(self.account, self.slowdown.verdict, self.emulated) if self.primary else ""
+
+    def as_status(self) -> status.Comparison:
+        """The same as status shows it."""
+        return comparison(
+            self.cell,
+            self.metric,
+            self.slowdown,
+            self.aggregates,
+            self.cause,
+            emulated=self.emulated,
+        )
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,7 @@ class Analysis:
     operations: tuple[OperationFigures, ...]
     latencies: tuple[LatencyComparison, ...]
     repetitions: tuple[Repetitions, ...]
+    curves: tuple[Curve, ...]
     counts: tuple[TrialCounts, ...]
     unusable: tuple[Unusable, ...]
     emulated_targets: frozenset[str]
@@ -127,7 +140,7 @@ class Analysis:
     @property
     def comparisons(self) -> tuple[status.Comparison, ...]:
         """The same as status shows them."""
-        return tuple(_comparison(found) for found in self.primary)
+        return tuple(found.as_status() for found in self.primary)
 
     @property
     def instance_results(self) -> tuple[status.InstanceResults, ...]:
@@ -151,8 +164,8 @@ def analyse(
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts. `latencies=False` leaves `operations` and `latencies` empty: merging histograms takes
-    most of the time.
+    counts. `latencies=False` leaves `operations`, `latencies` and `curves` empty: merging
+    histograms takes most of the time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -165,12 +178,14 @@ def analyse(
     tails: list[LatencyComparison] = []
     advices: list[Repetitions] = []
     unusable: list[Unusable] = []
+    measured: dict[Cell, list[MeasuredTrial]] = {}
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
         primary = primary_metric(workload)
         own_records = by_cell[cell.workload, cell.name]
         trials, refused = _usable(own_records, primary)
         unusable += refused
+        measured[cell] = trials
         query_table = compare(_query_samples(trials) if workload.tpch else (), spec.baseline)
         for metric, unit in _metrics(trials, primary):
             table = compare(_metric_samples(trials, metric, unit), spec.baseline)
@@ -206,6 +221,7 @@ def analyse(
                     LatencyComparison(cell, operation, quantile, slowdown, emulated)
                     for operation, quantile, slowdown in latency_slowdowns(base, own)
                 ]
+    primaries = {workload.name: primary_metric(workload) for workload in spec.workloads}
     controls = [one for one in metrics if one.slowdown.target == CONTROL]
     metrics = [one for one in metrics if one.slowdown.target != CONTROL]
     query_controls = [one for one in queries if one.slowdown.target == CONTROL]
@@ -230,6 +246,16 @@ def analyse(
             )
         ),
         repetitions=tuple(advices),
+        curves=tuple(
+            curves(
+                measured,
+                [target.name for target in spec.targets],
+                {name: (found, _PRIMARY_UNITS[found]) for name, found in primaries.items()},
+                emulated_targets,
+            )
+            if latencies
+            else ()
+        ),
         counts=tuple(_counts(target.name, records) for target in spec.measured_targets),
         unusable=tuple(unusable),
         emulated_targets=emulated_targets,
@@ -361,38 +387,4 @@ def _counts(target: str, records: Sequence[TrialRecord]) -> TrialCounts:
         measured=outcomes.count(Outcome.MEASURED),
         invalid=outcomes.count(Outcome.INVALID),
         failed=outcomes.count(Outcome.FAILED),
-    )
-
-
-def _comparison(found: MetricComparison) -> status.Comparison:
-    slowdown = found.slowdown
-    interval = None
-    if slowdown.interval is not None:
-        low, high = slowdown.interval
-        interval = status.ConfidenceInterval(
-            low=decimal(low), high=decimal(high), level=decimal(stats.CONFIDENCE)
-        )
-    aggregates = None
-    if found.aggregates is not None:
-        aggregates = status.Aggregates(
-            mean_of_slowdowns=decimal(found.aggregates.mean_of_slowdowns),
-            slowdown_of_total=decimal(found.aggregates.slowdown_of_total),
-            geometric_mean=decimal(found.aggregates.geometric_mean),
-        )
-    return status.Comparison(
-        workload=found.cell.workload,
-        cell=found.cell.name,
-        target=slowdown.target,
-        metric=found.metric,
-        unit=slowdown.unit.value,
-        baseline_value=decimal(slowdown.baseline_value),
-        target_value=decimal(slowdown.target_value),
-        slowdown=decimal(slowdown.relative),
-        confidence_interval=interval,
-        verdict=slowdown.verdict,
-        blocks=slowdown.trials,
-        noise_floor=None if slowdown.noise_floor is None else decimal(slowdown.noise_floor),
-        emulated=found.emulated,
-        aggregates=aggregates,
-        cause=found.cause,
     )

@@ -31,11 +31,14 @@ _COLUMNS = (
     "verdict",
     "blocks",
     "emulated",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
 )
 
 # What is left out first when the documents would not fit into a ConfigMap. All of it can be
 # computed again from the records.
-_DISPENSABLE = ("operations", "latencies", "queries")
+_DISPENSABLE = ("operations", "latencies", "queries", "curves")
 _LONGEST_NOT_MEASURED = 100
 
 
@@ -72,7 +75,10 @@ def to_json(document: Document) -> str:
 
 
 def to_csv(document: Document) -> str:
-    """Every comparison as a row: of metrics, of queries, and of latency quantiles."""
+    """Every comparison as a row: of metrics, queries, latency quantiles, and points of a sweep.
+
+    A point is compared with the smallest one of its axis on the same target.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -88,7 +94,29 @@ def to_csv(document: Document) -> str:
     for found in document["latencies"]:
         row = _row("latency", f"{found['operation']} {found['quantile']}", found)
         writer.writerow(row | {"emulated": found["emulated"]})
+    for curve in document["curves"]:
+        for point in curve["points"]:
+            writer.writerow(_point_row(curve, point))
     return text.getvalue()
+
+
+def _point_row(curve: Mapping[str, Any], point: Mapping[str, Any]) -> Document:
+    interval = point["speedupInterval"] or {}
+    return {
+        "level": "point",
+        "workload": curve["workload"],
+        "cell": point["cell"],
+        "target": curve["target"],
+        "name": f"{curve['axis']}={point['axisValue']}",
+        "unit": curve["unit"],
+        "baseline_value": curve["points"][0]["value"],
+        "target_value": point["value"],
+        "blocks": point["blocks"],
+        "emulated": curve["emulated"],
+        "speedup": point["speedup"],
+        "speedup_low": interval.get("low"),
+        "speedup_high": interval.get("high"),
+    }
 
 
 def _row(level: str, name: str, found: Mapping[str, Any]) -> Document:

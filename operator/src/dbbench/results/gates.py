@@ -11,10 +11,11 @@ from dbbench.results.analysis import Analysis
 class GateOutcome:
     """What a gate says. `slowdown` and `passed` are None as long as nothing was compared.
 
-    With several cells, the worst cell decides. `limit` and `slowdown` are ratios.
+    With several cells, the worst cell decides; `cell` names it. `limit` and `slowdown` are ratios.
     """
 
     workload: str
+    cell: str
     target: str
     limit: float
     slowdown: float | None
@@ -23,7 +24,8 @@ class GateOutcome:
     @property
     def message(self) -> str:
         """One sentence for a condition."""
-        where = f"{self.workload} on {self.target}"
+        point = f" ({self.cell})" if self.cell else ""
+        where = f"{self.workload}{point} on {self.target}"
         limit = f"{self.limit * 100:.6g} %"
         if self.slowdown is None:
             return f"{where} has not been compared yet; the limit is {limit}."
@@ -37,16 +39,22 @@ def gates(spec: DBBenchmarkSpec, analysis: Analysis) -> list[GateOutcome]:
     outcomes = []
     for gate in spec.gates or []:
         limit = percent(gate.max_slowdown)
-        slowdown = max(
-            (
-                found.slowdown.relative
-                for found in analysis.primary
-                if (found.cell.workload, found.slowdown.target) == (gate.workload, gate.target)
-            ),
-            default=None,
+        found = [
+            one
+            for one in analysis.primary
+            if (one.cell.workload, one.slowdown.target) == (gate.workload, gate.target)
+        ]
+        worst = max(found, key=lambda one: one.slowdown.relative, default=None)
+        outcomes.append(
+            GateOutcome(
+                workload=gate.workload,
+                cell=worst.cell.name if worst else "",
+                target=gate.target,
+                limit=limit,
+                slowdown=worst.slowdown.relative if worst else None,
+                passed=None if worst is None else worst.slowdown.relative <= limit,
+            )
         )
-        passed = None if slowdown is None else slowdown <= limit
-        outcomes.append(GateOutcome(gate.workload, gate.target, limit, slowdown, passed))
     return outcomes
 
 

@@ -2,6 +2,7 @@
 
 from dbbench.results import wording
 from dbbench.results.cause_tables import where_the_time_went
+from dbbench.results.curve_tables import scaling
 from dbbench.results.figures import (
     interval,
     level,
@@ -34,6 +35,7 @@ def to_markdown(document: Document) -> str:
         _emulation(document),
         _slowdowns(document),
         _controls(document),
+        scaling(document),
         side_by_side(document),
         _aggregates(document),
         _gates(document),

@@ -20,6 +20,7 @@ from dbbench.results.answer import answer
 from dbbench.results.caches import CacheEvidence, Range, cache_evidence
 from dbbench.results.causes import account_document
 from dbbench.results.consolidation import InstanceFigures
+from dbbench.results.curves import Curve
 from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
 from dbbench.results.operations import OperationFigures
@@ -63,6 +64,7 @@ def summary(
         "comparisons": [_metric(found) for found in analysis.metrics],
         "controls": [_metric(found) for found in analysis.controls],
         "instances": [_instances(found) for found in analysis.instances],
+        "curves": [_curve(found, analysis.primary) for found in analysis.curves],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "latencies": [_latency(found) for found in analysis.latencies],
@@ -82,6 +84,7 @@ def summary(
         "gates": [
             {
                 "workload": gate.workload,
+                "cell": gate.cell,
                 "target": gate.target,
                 "limit": gate.limit,
                 "slowdown": gate.slowdown,
@@ -136,6 +139,38 @@ def _instances(found: InstanceFigures) -> Document:
         "fairnessIndex": found.fairness,
         "leastFairnessIndex": found.least_fairness,
         "trials": found.trials,
+    }
+
+
+def _curve(found: Curve, primary: Sequence[MetricComparison]) -> Document:
+    """The baseline's own points have no slowdown."""
+    slowdowns = {one.cell: one.slowdown for one in primary if one.slowdown.target == found.target}
+    points = []
+    for point in found.points:
+        slowdown = slowdowns.get(point.cell)
+        points.append(
+            {
+                "axisValue": point.axis_value,
+                "cell": point.cell.name,
+                "value": point.value,
+                "interval": bounds(point.interval),
+                "speedup": point.speedup,
+                "speedupInterval": bounds(point.speedup_interval),
+                "slowdown": slowdown.relative if slowdown else None,
+                "slowdownInterval": bounds(slowdown.interval) if slowdown else None,
+                "verdict": slowdown.verdict.value if slowdown else None,
+                "blocks": point.blocks,
+            }
+        )
+    return {
+        "workload": found.workload,
+        "axis": found.axis,
+        "fixed": found.fixed,
+        "target": found.target,
+        "metric": found.metric,
+        "unit": found.unit.value,
+        "emulated": found.emulated,
+        "points": points,
     }
 
 

@@ -127,6 +127,11 @@ def independent(numerator: Sequence[float], denominator: Sequence[float]) -> Log
     return LogEstimate(mean, math.sqrt(total), degrees)
 
 
+def ratio_of(log_ratio: float) -> float:
+    """A log ratio as a ratio: a number above 0, however far the logarithm is from 0."""
+    return math.exp(max(-_LARGEST_EXPONENT, min(log_ratio, _LARGEST_EXPONENT)))
+
+
 def slowdown_of(log_ratio: float) -> float:
     """A log ratio as a slowdown: the ratio minus 1."""
     return math.expm1(min(log_ratio, _LARGEST_EXPONENT))

@@ -10,6 +10,7 @@ from dbbench.api.target import Target
 from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, cache_state, plan_seed
 from dbbench.plan.cells import CONNECTION
+from dbbench.plan.sweep import CLIENTS
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
@@ -118,15 +119,19 @@ def run_arguments(workload: Workload, cell: Cell) -> tuple[str, list[str]]:
             if tpch.queries is not None:
                 options += ["--queries", ",".join(str(query) for query in sorted(tpch.queries))]
         case Workload(tpcc=TpccWorkload() as tpcc):
-            options += _steady(tpcc)
+            options += _steady(tpcc, cell)
         case Workload(tatp=TatpWorkload() as tatp):
-            options += [*_steady(tatp), "--distribution", _DISTRIBUTION[tatp.distribution.value]]
+            options += [
+                *_steady(tatp, cell),
+                "--distribution",
+                _DISTRIBUTION[tatp.distribution.value],
+            ]
     return kind, options
 
 
-def _steady(workload: TpccWorkload | TatpWorkload) -> list[str]:
+def _steady(workload: TpccWorkload | TatpWorkload, cell: Cell) -> list[str]:
     return [
-        "--clients", str(workload.clients),
+        "--clients", cell.value(CLIENTS, str(workload.clients)),
         "--warmup", workload.warmup,
         "--duration", workload.duration,
     ]  # fmt: skip

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from dbbench.api.spec import CONTROL
-from dbbench.results import wording
+from dbbench.results import curve_tables, wording
 from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
-from dbbench.results.page import causes, conditions, counters, distributions, timeline
+from dbbench.results.page import causes, conditions, counters, distributions, scaling, timeline
 from dbbench.results.page.forest import Row, forest, row
 from dbbench.results.page.markup import Child, Safe, element, joined
 from dbbench.results.page.series import Targets
@@ -32,6 +32,7 @@ def to_html(document: Document, records: Sequence[TrialRecord]) -> str:
     targets = Targets(_names(document))
     sections = (
         _slowdowns(document),
+        _scaling(document, targets),
         _queries(document),
         _latencies(document, records, targets),
         _counters(document, records, targets),
@@ -154,6 +155,22 @@ def _gates(document: Document) -> Safe | None:
     ]
     header = ("gate", "limit", "slowdown", "result")
     return table("Gates", header, rows) if rows else None
+
+
+def _scaling(document: Document, targets: Targets) -> tuple[str, list[Child]]:
+    found = document["curves"]
+    if not found:
+        return "Scaling", []
+    names = list(dict.fromkeys(curve["target"] for curve in found))
+    header = curve_tables.header(document)
+    return "Scaling", [
+        element("p", curve_tables.SCALING, " Dotted: as many times faster as the axis grows."),
+        targets.legend(names, document["emulatedTargets"]),
+        element("div", scaling.charts(found, targets), class_="grid two"),
+        _details("Points as a table", [
+            table("Scaling", header, curve_tables.rows(document), texts=range(curve_tables.TEXTS))
+        ]),
+    ]  # fmt: skip
 
 
 def _queries(document: Document) -> tuple[str, list[Child]]:

@@ -1,0 +1,87 @@
+"""The rules of sweeps on a real API server: what it accepts, what it refuses, in which words."""
+
+from typing import Any
+
+import pytest
+from access.documents import changed, check
+from access.kubectl import CallError, Kubectl, Manifest
+
+TATP = {"subscribers": 100}
+
+
+@pytest.fixture(scope="module")
+def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
+    return module_namespace
+
+
+def swept(sweep: Any, **spec: Any) -> Manifest:
+    """A benchmark of a pod and a virtual machine with one workload, TATP, and this sweep."""
+    document = changed("sweep", sweep)
+    document["spec"] |= spec
+    return document
+
+
+def tatps(count: int) -> list[dict[str, Any]]:
+    return [{"name": f"t{number}", "tatp": TATP} for number in range(count)]
+
+
+TPCH = {
+    "name": "q",
+    "tpch": {"scaleFactor": "1", "cache": ["Warm", "Cold"], "connection": ["Shared", "PerQuery"]},
+}
+
+ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
+    ({"clients": [1, 8, 64]}, {}),
+    ({"clients": [64, 1], "design": "OneAtATime"}, {}),
+    ({"clients": [1, 10000]}, {"workloads": [TPCH, *tatps(1)]}),
+    # 2 targets x (3 cells of TPC-H + 7 workloads x 32 points) is 454.
+    ({"clients": list(range(1, 33))}, {"workloads": [TPCH, *tatps(7)]}),
+]
+
+
+@pytest.mark.parametrize(("sweep", "spec"), ACCEPTED, ids=lambda value: str(value)[:60])
+def test_accepted(server: Kubectl, sweep: Any, spec: dict[str, Any]) -> None:
+    check(server, swept(sweep, **spec))
+
+
+REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
+    # the sweep, other fields, the field that the message names, and what the message says
+    ({}, {}, "spec.sweep", "a sweep needs an axis"),
+    ({"design": "Full"}, {}, "spec.sweep", "a sweep needs an axis"),
+    ({"design": "Random", "clients": [1, 2]}, {}, "spec.sweep.design", "Full"),
+    ({"clients": [8]}, {}, "spec.sweep.clients", "at least 2 items"),
+    ({"clients": list(range(1, 34))}, {}, "spec.sweep.clients", "at most 32 items"),
+    ({"clients": [1, 1]}, {}, "spec.sweep.clients[1]", "Duplicate value"),
+    ({"clients": [0, 1]}, {}, "spec.sweep.clients[0]", "or equal to 1"),
+    ({"clients": [1, 10001]}, {}, "spec.sweep.clients[1]", "or equal to 10000"),
+    (
+        {"clients": [1, 8]},
+        {"workloads": [TPCH]},
+        "spec.sweep.clients",
+        "only tpcc and tatp have clients",
+    ),
+    (
+        {"clients": list(range(1, 33))},
+        {"workloads": tatps(8)},
+        "spec.sweep",
+        "more than 500 trials in each block",
+    ),
+    (
+        {"clients": list(range(1, 33))},
+        {"workloads": tatps(6), "trials": {"control": True}},
+        "spec.sweep",
+        "write design: OneAtATime",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sweep", "spec", "field", "says"), REFUSED, ids=lambda value: str(value)[:60]
+)
+def test_refused(
+    server: Kubectl, sweep: Any, spec: dict[str, Any], field: str, says: str
+) -> None:
+    with pytest.raises(CallError) as refusal:
+        check(server, swept(sweep, **spec))
+    assert says in str(refusal.value)
+    assert field in str(refusal.value)

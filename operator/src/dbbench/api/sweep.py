@@ -1,0 +1,78 @@
+"""A sweep: named axes whose points multiply the cells. Types and rules only, no I/O."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from dbbench.api.base import ApiModel, rule, rules
+
+MOST_TRIALS = 500
+"""Trials of a block with a sweep, at most: as many comparisons fit into status."""
+
+
+class SweepDesign(StrEnum):
+    FULL = "Full"
+    ONE_AT_A_TIME = "OneAtATime"
+
+
+def _axis(greatest: int, description: str) -> Any:  # noqa: ANN401 - what pydantic's Field is
+    return Field(
+        None,
+        min_length=2,
+        max_length=32,
+        json_schema_extra={"x-kubernetes-list-type": "set"},
+        description=f"{description} From 1 to {greatest}.",
+    )
+
+
+class Sweep(ApiModel):
+    """Axes of the experiment. Every target is measured at every point, and compared there."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule("has(self.clients)", "a sweep needs an axis: set clients"),
+        )
+    )
+
+    design: SweepDesign = Field(
+        SweepDesign.FULL,
+        description=(
+            "Full: every combination of the axes' values. OneAtATime: the base point, which is "
+            "what the rest of the spec says, and from it each axis alone."
+        ),
+    )
+    clients: list[Annotated[int, Field(ge=1, le=10000)]] | None = _axis(
+        10000, "Concurrent clients of the workloads tpcc and tatp, in place of their own `clients`."
+    )
+
+
+# Values of an axis in one workload: none where it has no such parameter.
+_SIZES = {"clients": "has(self.sweep.clients) && !has(w.tpch) ? self.sweep.clients.size()"}
+
+_FULL = " * ".join(f"({size} : 1)" for size in _SIZES.values())
+_ONE_AT_A_TIME = " + ".join(["1", *(f"({size} : 0)" for size in _SIZES.values())])
+# A cold query has a connection of its own: Cold is one cell.
+_CACHES_AND_CONNECTIONS = (
+    "(!has(w.tpch) ? 1 : !has(w.tpch.cache) ? w.tpch.connection.size() : "
+    "(w.tpch.cache.exists(c, c == 'Cold') ? 1 : 0) + "
+    "(w.tpch.cache.exists(c, c == 'Warm') ? w.tpch.connection.size() : 0))"
+)
+
+SWEEP_RULES = (
+    rule(
+        "!has(self.sweep) || !has(self.sweep.clients) || "
+        "self.workloads.exists(w, has(w.tpcc) || has(w.tatp))",
+        "only tpcc and tatp have clients, and there is none of them among the workloads; remove "
+        "sweep.clients",
+        field_path=".sweep.clients",
+    ),
+    rule(
+        "!has(self.sweep) || (self.targets.size() + (self.trials.control ? 1 : 0)) * "
+        f"self.workloads.map(w, {_CACHES_AND_CONNECTIONS} * (self.sweep.design == 'Full' ? "
+        f"{_FULL} : {_ONE_AT_A_TIME})).sum() <= {MOST_TRIALS}",
+        f"more than {MOST_TRIALS} trials in each block (points x workloads x targets); give the "
+        "axes fewer values, write design: OneAtATime, or make several benchmarks",
+        field_path=".sweep",
+    ),
+)

@@ -1,0 +1,146 @@
+"""Properties of sweeps: which points there are, and that each is measured on every target."""
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.plan import Cell, block, cells, trial_of
+
+NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
+TPCH = {"name": "q", "tpch": {"scaleFactor": "1", "connection": ["Shared", "PerQuery"]}}
+TPCC = {"name": "orders", "tpcc": {"warehouses": 1, "clients": 8}}
+TATP = {"name": "telecom", "tatp": {"subscribers": 1000}}
+seeds = st.integers(0, 2**53 - 1)
+indices = st.integers(1, 1000)
+
+
+def spec_with(sweep: dict[str, Any] | None, *workloads: dict[str, Any]) -> DBBenchmarkSpec:
+    return DBBenchmarkSpec.model_validate(
+        {
+            "database": {"engine": "PostgreSQL", "image": "postgres:17"},
+            "placement": {"database": NODE, "driver": NODE},
+            "baseline": "pod",
+            "targets": [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}],
+            "workloads": list(workloads or (TPCH, TPCC, TATP)),
+        }
+        | ({} if sweep is None else {"sweep": sweep})
+    )
+
+
+def values(greatest: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(1, greatest), min_size=2, max_size=4, unique=True)
+
+
+AXES = {"clients": values(10000)}
+sweeps = (
+    st.fixed_dictionaries({}, optional=AXES)
+    .filter(bool)
+    .flatmap(
+        lambda axes: st.sampled_from(["Full", "OneAtATime"]).map(lambda d: axes | {"design": d})
+    )
+)
+
+
+def points(spec: DBBenchmarkSpec, workload: str) -> list[dict[str, str]]:
+    return [dict(cell.point) for cell in cells(spec) if cell.workload == workload]
+
+
+@given(sweeps)
+def test_the_full_design_is_the_product_of_the_axes(sweep: dict[str, Any]) -> None:
+    axes = {name: found for name, found in sweep.items() if name != "design"}
+    found = points(spec_with(axes), "orders")
+    expected = [
+        dict(zip(axes, map(str, combination), strict=True))
+        for combination in itertools.product(*axes.values())
+    ]
+    assert len(found) == len(expected)
+    assert all(point in expected for point in found)
+
+
+@given(sweeps)
+def test_one_at_a_time_is_the_base_point_and_each_axis_alone(sweep: dict[str, Any]) -> None:
+    axes = {name: found for name, found in sweep.items() if name != "design"}
+    base = {name: value for name, value in {"clients": "8"}.items() if name in axes}
+    found = points(spec_with(axes | {"design": "OneAtATime"}), "orders")
+    assert found[0] == base
+    for point in found:
+        assert sum(point[name] != value for name, value in base.items()) <= 1
+    for name, wanted in axes.items():
+        assert {point[name] for point in found} == {str(value) for value in wanted} | {base[name]}
+    assert len({tuple(point.items()) for point in found}) == len(found)
+
+
+@given(sweeps)
+def test_a_sweep_multiplies_the_cells_that_a_workload_has_without_it(
+    sweep: dict[str, Any],
+) -> None:
+    plain, swept = cells(spec_with(None)), cells(spec_with(sweep))
+    bare = [Cell(cell.workload, tuple(p for p in cell.point if p[0] not in AXES)) for cell in swept]
+    assert set(bare) == set(plain)
+    per_workload = {
+        name: {count for cell, count in Counter(bare).items() if cell.workload == name}
+        for name in ("q", "orders", "telecom")
+    }
+    assert all(len(counts) == 1 for counts in per_workload.values())
+    assert len({cell.key for cell in swept}) == len(swept)
+
+
+@given(sweeps, seeds, indices)
+def test_every_target_is_measured_once_at_each_point_of_a_block(
+    sweep: dict[str, Any], seed: int, index: int
+) -> None:
+    spec = spec_with(sweep)
+    trials = block(spec, seed, index).trials
+    counted = Counter((trial.target, trial.cell) for trial in trials)
+    assert set(counted) == set(itertools.product(("pod", "vm"), cells(spec)))
+    assert set(counted.values()) == {1}
+    assert block(spec, seed, index).trials == trials
+
+
+@given(sweeps, seeds, indices)
+def test_a_trial_of_a_sweep_is_found_again_by_its_id(
+    sweep: dict[str, Any], seed: int, index: int
+) -> None:
+    spec = spec_with(sweep)
+    trials = block(spec, seed, index).trials
+    assert len({trial.id for trial in trials}) == len(trials)
+    for trial in trials:
+        assert len(trial.id) <= 63
+        assert trial_of(spec, seed, trial.id) == trial
+
+
+@given(sweeps, seeds, st.integers(1, 500))
+def test_the_second_block_of_a_pair_goes_backwards_through_the_first(
+    sweep: dict[str, Any], seed: int, pair: int
+) -> None:
+    spec = spec_with(sweep)
+    first, second = (block(spec, seed, index) for index in (2 * pair - 1, 2 * pair))
+    assert [(trial.target, trial.cell) for trial in second.trials] == [
+        (trial.target, trial.cell) for trial in reversed(first.trials)
+    ]
+
+
+def test_a_workload_without_an_axis_keeps_its_cells() -> None:
+    spec = spec_with({"clients": [1, 64]})
+    assert [cell.key for cell in cells(spec)] == [
+        "q/connection=Shared",
+        "q/connection=PerQuery",
+        "orders/clients=1",
+        "orders/clients=64",
+        "telecom/clients=1",
+        "telecom/clients=64",
+    ]
+
+
+@pytest.mark.parametrize("design", ["Full", "OneAtATime"])
+def test_ids_of_a_large_sweep_do_not_meet(design: str) -> None:
+    """Four hexadecimal digits, as without a sweep, would: 32 x 20 points are too many for them."""
+    workloads = [{"name": f"t{n}", "tatp": {"subscribers": 1000}} for n in range(20)]
+    spec = spec_with({"clients": list(range(1, 33)), "design": design}, *workloads)
+    ids = [trial.id for trial in block(spec, 1, 1).trials]
+    assert len(set(ids)) == len(ids) >= 2 * 20 * 32
