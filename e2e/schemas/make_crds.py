@@ -50,6 +50,16 @@ CRDS: list[dict[str, Any]] = [
             READY,
         ],
     },
+    {
+        "definition": "kubevirt.io/v1/KubeVirt",
+        "plural": "kubevirts",
+        "shortNames": ["kv", "kvs"],
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            AGE,
+            {"name": "Phase", "type": "string", "jsonPath": ".status.phase"},
+        ],
+    },
 ]
 
 

@@ -4,6 +4,8 @@ KubeVirt itself cannot be installed here: the API server serves KubeVirt's own s
 stand-in of e2e/kubevirt_standin runs the guests.
 """
 
+import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -97,3 +99,43 @@ def test_a_machine_that_cannot_be_placed_stalls_with_its_status(
     condition = run.wait_until_stalled(limit=240)
     assert condition["reason"] in ("Unschedulable", "VirtualMachineFailed")
     assert "spec.resources" in condition["message"] or "kubectl describe" in condition["message"]
+
+
+def test_settings_of_kubevirt_that_are_off_are_named_with_commands_that_switch_them_on(
+    operator: Helm, kubevirt: None, namespace: Kubectl
+) -> None:
+    """Before anything is deployed, by the rights that the chart gives."""
+    settings = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt"},
+        "spec": {"configuration": {"developerConfiguration": {"featureGates": ["Snapshot"]}}},
+    }
+    namespace.apply(settings)
+    try:
+        machine = {"runtime": "KubeVirt", "rootDiskSize": "2Gi"}
+        targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+        namespace.apply(benchmark("gates", targets=targets, suspend=True))
+        run = Benchmark(namespace, "gates")
+        condition = run.wait_until_stalled(limit=60)
+        message = condition["message"]
+        assert condition["reason"] == "KubeVirtFeatureGateOff", message
+        assert "CPUManager" in message
+        assert "bench-db offers KubeVirt no /dev/kvm" in message
+        commands = re.findall(r"`kubectl (patch kubevirt .*?)`", message)
+        assert len(commands) == 2
+        for command in commands:
+            namespace(*shlex.split(command))
+        wait(
+            "nothing is in the way",
+            lambda: run.condition("Reconciling").get("reason") == "Suspended",
+            limit=90,
+        )
+        found = namespace.get("kubevirts.kubevirt.io", "kubevirt")
+        assert found is not None
+        developer = found["spec"]["configuration"]["developerConfiguration"]
+        assert developer == {"featureGates": ["Snapshot", "CPUManager"], "useEmulation": True}
+        run.delete()
+    finally:
+        # It would hold up every other benchmark with a KubeVirt machine.
+        namespace.delete("kubevirts.kubevirt.io", "kubevirt")

@@ -47,6 +47,13 @@
   verbs: [list]
 {{- end -}}
 
+{{/* KubeVirt's own settings, which are checked too: its feature gates among them. */}}
+{{- define "dbbench.kubevirtClusterRules" -}}
+- apiGroups: [kubevirt.io]
+  resources: [kubevirts]
+  verbs: [list]
+{{- end -}}
+
 {{- define "dbbench.kubevirtRules" -}}
 - apiGroups: [kubevirt.io]
   resources: [virtualmachines]

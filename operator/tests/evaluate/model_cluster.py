@@ -86,6 +86,8 @@ class ModelCluster:
     nodes: tuple[dict[str, Any], ...] = (node("a"), node("b"))
     storage_classes: tuple[dict[str, Any], ...] = (STORAGE_CLASS,)
     kubevirt: bool = False
+    kubevirts: tuple[dict[str, Any], ...] | None = None
+    data_volumes: bool = False
     now: datetime = START
     status: dict[str, Any] = field(default_factory=dict)
     objects: dict[Ref, dict[str, Any]] = field(default_factory=dict)
@@ -119,6 +121,8 @@ class ModelCluster:
             pods=tuple(copy.deepcopy(list(self.pods.values()))),
             nodes=self.nodes,
             storage_classes=self.storage_classes,
+            kubevirts=self.kubevirts,
+            data_volumes=self.data_volumes,
             trials=tuple(r for r in self.records.values() if isinstance(r, TrialRecord)),
             loads=tuple(r for r in self.records.values() if isinstance(r, LoadRecord)),
         )

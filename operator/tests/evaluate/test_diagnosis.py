@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from dbbench.evaluate.diagnosis import explain, hopeless
-from dbbench.evaluate.preflight import Problem
+from dbbench.evaluate.problem import Problem
 
 from .model_cluster import ModelCluster, spec
 

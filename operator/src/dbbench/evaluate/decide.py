@@ -16,7 +16,8 @@ from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findi
 from dbbench.evaluate.decision import BLOCKED, SOON, WAITING, Decision
 from dbbench.evaluate.harvest import finished, harvest, identity, kind_of, recorded_identities
 from dbbench.evaluate.outcome import assess, results_manifest
-from dbbench.evaluate.preflight import Problem, problems
+from dbbench.evaluate.preflight import problems
+from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
 from dbbench.evaluate.steps import Failed, Waiting, active_job_pods, next_step, stop_all

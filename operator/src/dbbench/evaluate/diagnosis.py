@@ -7,7 +7,7 @@ pasted into messages: they say where the log is.
 
 from collections.abc import Iterable, Iterator
 
-from dbbench.evaluate.preflight import Problem
+from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State
 
 # These do not heal by waiting.

@@ -4,7 +4,6 @@ Each problem names the field, the object and the way out.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dbbench.api.machine import DiskVolume, Runtime
 from dbbench.api.placement import NodePlacement
@@ -12,18 +11,12 @@ from dbbench.api.quantities import cpus, quantity
 from dbbench.api.resources import Hugepages, Medium
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.evaluate.machine_preflight import machine_problems
+from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State, labels_of
 from dbbench.targets.placement import DRIVER_MILLICPUS, has_exclusive_cpus
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Why a benchmark cannot go on: a reason for machines and a message for people."""
-
-    reason: str
-    message: str
 
 
 def problems(state: State) -> tuple[Problem, ...]:
@@ -33,6 +26,7 @@ def problems(state: State) -> tuple[Problem, ...]:
         *(() if state.nodes is None else _nodes(spec, state.nodes)),
         *(() if state.storage_classes is None else _storage(spec, state.storage_classes)),
         *_runtimes(spec, state.kubevirt),
+        *machine_problems(state, _only_node(spec, state.nodes)),
         *(() if state.privileged_targets else _privileged(spec)),
     )
 
@@ -40,6 +34,12 @@ def problems(state: State) -> tuple[Problem, ...]:
 def matching(placement: NodePlacement, nodes: tuple[Manifest, ...]) -> list[Manifest]:
     """Nodes that the placement's selector matches."""
     return [node for node in nodes if placement.node_selector.items() <= labels_of(node).items()]
+
+
+def _only_node(spec: DBBenchmarkSpec, nodes: tuple[Manifest, ...] | None) -> Manifest | None:
+    """The database's node; None where it is unknown or not one."""
+    found = matching(spec.placement.database, nodes or ())
+    return found[0] if len(found) == 1 else None
 
 
 def _nodes(spec: DBBenchmarkSpec, nodes: tuple[Manifest, ...]) -> Iterator[Problem]:

@@ -26,10 +26,11 @@ class State:
 
     `objects` holds what the benchmark owns, without pods; `pods` all pods of those; `warnings` the
     Warning events of the namespace; `logs` the logs of finished jobs that have no record yet, one
-    for each instance of the target (None where the log is gone). `nodes` and `storage_classes` are
-    read before the start only, and None where the operator may not read them (it watches single
-    namespaces). `privileged_targets`: whether this operator may run targets in a node's own
-    namespaces.
+    for each instance of the target (None where the log is gone). `nodes`, `storage_classes` and
+    `kubevirts` (KubeVirt's own settings) are read before the start only, and None where the
+    operator may not read them (it watches single namespaces); so is `data_volumes`: whether the
+    cluster serves CDI's DataVolumes. `privileged_targets`: whether this operator may run targets
+    that use a node's own namespaces or files.
     """
 
     benchmark: DBBenchmark
@@ -43,6 +44,8 @@ class State:
     warnings: tuple[Manifest, ...] = ()
     nodes: tuple[Manifest, ...] | None = None
     storage_classes: tuple[Manifest, ...] | None = None
+    kubevirts: tuple[Manifest, ...] | None = None
+    data_volumes: bool = False
     logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
     loads: tuple[LoadRecord, ...] = ()

@@ -12,7 +12,7 @@ from dbbench.api.quantities import duration
 from dbbench.api.target import Target
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
-from dbbench.evaluate.preflight import Problem
+from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial

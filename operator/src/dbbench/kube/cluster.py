@@ -5,7 +5,7 @@ from typing import Any
 
 from kubernetes_asyncio.client import ApiClient, ApiException
 
-from dbbench.kube.kinds import DBBENCHMARK, POD, VIRTUAL_MACHINE, Kind
+from dbbench.kube.kinds import DBBENCHMARK, POD, Kind
 
 FIELD_MANAGER = "dbbench"
 REQUEST_TIMEOUT_SECONDS = 30
@@ -125,15 +125,15 @@ class Cluster:
                 raise ApiException(status=response.status, reason=text)
         return text
 
-    async def serves_kubevirt(self) -> bool:
-        """Whether the cluster serves KubeVirt's API (discovery needs no special rights)."""
+    async def serves(self, kind: Kind) -> bool:
+        """Whether the cluster serves the kind's API (discovery needs no special rights)."""
         try:
-            resources = await self._request("GET", VIRTUAL_MACHINE.prefix)
+            resources = await self._request("GET", kind.prefix)
         except ApiException as error:
             if error.status == 404:
                 return False
             raise
-        return any(entry["name"] == VIRTUAL_MACHINE.plural for entry in resources["resources"])
+        return any(entry["name"] == kind.plural for entry in resources["resources"])
 
     async def version(self) -> str:
         """Version of the API server, such as `v1.34.4`."""

@@ -11,8 +11,10 @@ from dbbench.evaluate.harvest import recorded_identities, unrecorded_jobs
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import (
+    DATA_VOLUME,
     EVENT,
     JOB,
+    KUBEVIRT,
     NODE,
     OWNED,
     POD,
@@ -30,7 +32,7 @@ async def gather(
     cluster: Cluster, benchmark: DBBenchmark, images: Images, *, privileged_targets: bool
 ) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails."""
-    kubevirt_served = await cluster.serves_kubevirt()
+    kubevirt_served = await cluster.serves(VIRTUAL_MACHINE)
     namespace = benchmark.metadata.namespace
     selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
     kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
@@ -71,12 +73,16 @@ async def gather(
 async def _with_details(cluster: Cluster, state: State) -> State:
     """Adds what only a benchmark that has not ended needs."""
     benchmark = state.benchmark
-    nodes = classes = None
+    nodes = classes = kubevirts = None
+    data_volumes = False
     version = ""
     if benchmark.status.start_time is None or benchmark.status.environment is None:
         nodes = await _readable(cluster, NODE)
         classes = await _readable(cluster, STORAGE_CLASS)
         version = await cluster.version()
+        if state.kubevirt:
+            kubevirts = await _readable(cluster, KUBEVIRT)
+            data_volumes = await cluster.serves(DATA_VOLUME)
     warnings: tuple[Manifest, ...] = ()
     if benchmark.status.start_time is not None and not _all_well(state.pods):
         warnings = tuple(
@@ -97,16 +103,18 @@ async def _with_details(cluster: Cluster, state: State) -> State:
         warnings=warnings,
         nodes=nodes,
         storage_classes=classes,
+        kubevirts=kubevirts,
+        data_volumes=data_volumes,
         logs=logs,
     )
 
 
 async def _readable(cluster: Cluster, kind: Kind) -> tuple[Manifest, ...] | None:
-    """All objects of the whole cluster; None without the right to read them."""
+    """All objects of the whole cluster; None without the right, or where there is no such kind."""
     try:
         return tuple(await cluster.list(kind))
     except ApiException as error:
-        if error.status == 403:
+        if error.status in (403, 404):
             return None
         raise
 

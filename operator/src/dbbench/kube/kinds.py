@@ -41,6 +41,8 @@ SERVICE = Kind("v1", "Service", "services")
 STATEFUL_SET = Kind("apps/v1", "StatefulSet", "statefulsets")
 STORAGE_CLASS = Kind("storage.k8s.io/v1", "StorageClass", "storageclasses", namespaced=False)
 VIRTUAL_MACHINE = Kind("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
+KUBEVIRT = Kind("kubevirt.io/v1", "KubeVirt", "kubevirts")
+DATA_VOLUME = Kind("cdi.kubevirt.io/v1beta1", "DataVolume", "datavolumes")
 
 # What a benchmark owns. Pods are owned by its jobs, stateful sets and virtual machines.
 OWNED = (CONFIG_MAP, JOB, PVC, SECRET, SERVICE, STATEFUL_SET)
