@@ -1,15 +1,14 @@
 //! Facts of the database's container or guest: what must be equal, or known, for a comparison to count.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::Path;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::config::AgentConfig;
 use crate::counters::{self, Cgroup};
+use crate::executable::{Executable, Hashes, Libraries};
+use crate::machine::{self, CpuTopology, NetworkInterface, Numa};
 use crate::scope::Scope;
 use crate::unit_costs::{UnitCost, UnitCosts};
 use crate::{hugepages, mounts, process_table};
@@ -27,6 +26,11 @@ pub struct Facts {
     pub emulated: bool,
     pub cpu_model: Option<String>,
     pub cpus_allowed: Vec<u32>,
+    pub cpu_topology: Option<CpuTopology>,
+    pub numa: Option<Numa>,
+    /// What the kernel does about each vulnerability of the CPU.
+    pub mitigations: BTreeMap<String, String>,
+    pub governor: Option<String>,
     /// The cgroup's limit, or all memory where there is none.
     pub memory_bytes: Option<u64>,
     pub clock_source: Option<String>,
@@ -37,6 +41,8 @@ pub struct Facts {
     pub cgroup_version: u32,
     pub data_mount: Option<DataMount>,
     pub server_executable: Option<Executable>,
+    pub server_libraries: Option<Libraries>,
+    pub network_interface: Option<NetworkInterface>,
     /// Soft limits of the server's processes; absent is unlimited.
     pub limits: BTreeMap<String, Option<u64>>,
     /// What single events cost; only where a database is run.
@@ -46,34 +52,26 @@ pub struct Facts {
 
 /// The file system of the data directory.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DataMount {
     pub device: String,
     pub fstype: String,
     pub options: String,
+    /// Absent where no device is below, as for a tmpfs.
+    pub read_ahead_kb: Option<u64>,
 }
 
-/// The program of the running server.
-#[derive(Debug, Clone, Serialize)]
-pub struct Executable {
-    pub path: PathBuf,
-    pub sha256: String,
-}
-
-/// Device, inode and time of change of a file.
-type Identity = (u64, u64, i64);
-
-/// Reads facts; keeps the hash of the server's program and the unit costs, which are costly.
+/// Reads facts; keeps the hashes of the server's files and the unit costs, which are costly.
 pub struct Reader {
     scope: Scope,
     config: AgentConfig,
-    /// The hashed program, with what tells whether it is still the same file.
-    hashed: Mutex<Option<(Executable, Identity)>>,
+    hashes: Hashes,
     unit_costs: UnitCosts,
 }
 
 impl Reader {
     pub fn new(scope: Scope, config: AgentConfig) -> Self {
-        Self { scope, config, hashed: Mutex::new(None), unit_costs: UnitCosts::default() }
+        Self { scope, config, hashes: Hashes::default(), unit_costs: UnitCosts::default() }
     }
 
     pub fn read(&self) -> Facts {
@@ -89,6 +87,7 @@ impl Reader {
         });
         let limits = server.clone().unwrap_or_else(|| "/proc/self".into()).join("limits");
         let hypervisor = hypervisor();
+        let cpus_allowed = counters::allowed_cpus(root);
         Facts {
             kernel: nix::sys::utsname::uname()
                 .map(|names| names.release().to_string_lossy().into_owned())
@@ -97,7 +96,11 @@ impl Reader {
             emulated: hypervisor == "TCG",
             hypervisor,
             cpu_model: cpu_model(&read("/proc/cpuinfo")),
-            cpus_allowed: counters::allowed_cpus(root),
+            cpu_topology: machine::topology(root, &cpus_allowed),
+            numa: machine::numa(root, &cpus_allowed),
+            mitigations: machine::mitigations(root),
+            governor: machine::governor(root, &cpus_allowed),
+            cpus_allowed,
             memory_bytes,
             clock_source: one_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             transparent_hugepages: selected(&read("/sys/kernel/mm/transparent_hugepage/enabled")),
@@ -107,43 +110,13 @@ impl Reader {
             },
             cgroup_version: cgroup.version(),
             data_mount: self.config.data_directory.as_deref().and_then(data_mount),
-            server_executable: server.and_then(|process| self.executable(&process)),
+            server_executable: server.as_ref().and_then(|process| self.hashes.executable(process)),
+            server_libraries: server.as_ref().and_then(|process| self.hashes.libraries(process)),
+            network_interface: machine::network_interface(root),
             limits: parse_limits(&std::fs::read_to_string(limits).unwrap_or_default()),
             // A hypervisor's agent has no command: what a guest's events cost is measured in the guest.
             unit_costs: if self.config.command.is_empty() { Vec::new() } else { self.unit_costs.read() },
         }
-    }
-
-    fn executable(&self, process: &Path) -> Option<Executable> {
-        use std::os::unix::fs::MetadataExt;
-        let link = process.join("exe");
-        let path = std::fs::read_link(&link).ok()?;
-        // Through the link: right even when the file was replaced while its program runs.
-        let mut file = std::fs::File::open(&link).ok()?;
-        let metadata = file.metadata().ok()?;
-        let identity = (metadata.dev(), metadata.ino(), metadata.ctime());
-        let mut hashed = self.hashed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some((executable, of)) = hashed.as_ref() {
-            if *of == identity {
-                return Some(executable.clone());
-            }
-        }
-        let executable = Executable { path, sha256: sha256(&mut file).ok()? };
-        *hashed = Some((executable.clone(), identity));
-        Some(executable)
-    }
-}
-
-/// Hex SHA-256 of everything that is read.
-pub fn sha256(source: &mut impl Read) -> std::io::Result<String> {
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let count = source.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        digest.update(&buffer[..count]);
     }
 }
 
@@ -194,6 +167,7 @@ fn data_mount(directory: &Path) -> Option<DataMount> {
         device: mount.device.clone(),
         fstype: mount.fstype.clone(),
         options: mount.options.clone(),
+        read_ahead_kb: machine::read_ahead_kb(Path::new("/"), &mount.device_number),
     })
 }
 
@@ -250,6 +224,7 @@ fn read(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executable::sha256;
 
     #[test]
     fn hypervisors_are_named() {
@@ -279,12 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_hexadecimal() {
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256(&mut &b"abc"[..]).unwrap(), expected);
-    }
-
-    #[test]
     fn events_are_priced_where_a_database_is_run() {
         let beside_a_hypervisor = AgentConfig::default();
         let beside_a_database = AgentConfig { command: vec!["server".into()], ..AgentConfig::default() };
@@ -293,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_running_server_is_hashed_once_and_described() {
+    fn the_running_server_is_described() {
         let own = std::env::current_exe().unwrap();
         let name = own.file_name().unwrap().to_string_lossy().into_owned();
         let config = AgentConfig {
@@ -301,13 +270,15 @@ mod tests {
             data_directory: Some("/proc".into()),
             ..AgentConfig::default()
         };
-        let reader = Reader::new(Scope::Container, config);
-        let facts = reader.read();
+        let facts = Reader::new(Scope::Container, config).read();
         let expected = sha256(&mut std::fs::File::open(&own).unwrap()).unwrap();
         assert_eq!(facts.server_executable.unwrap().sha256, expected);
-        assert_eq!(facts.data_mount.unwrap().fstype, "proc");
-        assert!(reader.hashed.lock().unwrap().is_some());
+        let libraries = facts.server_libraries.unwrap();
+        assert!(!libraries.files.iter().any(|file| file.path == own));
+        assert!(libraries.sha256.is_some());
+        let mount = facts.data_mount.unwrap();
+        assert_eq!((mount.fstype.as_str(), mount.read_ahead_kb), ("proc", None));
         assert!(facts.memory_bytes.unwrap() > 0);
-        assert!(!facts.cpus_allowed.is_empty());
+        assert_eq!(facts.cpu_topology.unwrap().threads, facts.cpus_allowed.len());
     }
 }

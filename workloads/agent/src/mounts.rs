@@ -13,6 +13,8 @@ pub struct Mount {
     pub options: String,
     pub fstype: String,
     pub device: String,
+    /// `major:minor` of the file system.
+    pub device_number: String,
     /// Options of the file system alone.
     pub super_options: String,
 }
@@ -56,6 +58,7 @@ fn parse_line(line: &str) -> Option<Mount> {
         options: options.join(","),
         fstype: file_system.first()?.to_string(),
         device: file_system.get(1)?.to_string(),
+        device_number: mount.get(2)?.to_string(),
         super_options: shared.to_string(),
     })
 }
@@ -104,7 +107,7 @@ mod tests {
     fn options_of_mount_and_file_system_are_joined() {
         let mounts = parse(TEXT);
         assert_eq!(mounts[2].options, "ro,relatime,errors=remount-ro");
-        assert_eq!(mounts[2].device, "/dev/vda");
+        assert_eq!((mounts[2].device.as_str(), mounts[2].device_number.as_str()), ("/dev/vda", "254:0"));
     }
 
     #[test]

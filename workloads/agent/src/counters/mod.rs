@@ -110,7 +110,7 @@ pub fn allowed_cpus(root: &Path) -> Vec<u32> {
 }
 
 /// Reads a list such as `0-3,8`.
-fn parse_cpu_list(list: &str) -> Vec<u32> {
+pub fn parse_cpu_list(list: &str) -> Vec<u32> {
     let mut cpus = Vec::new();
     for part in list.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
