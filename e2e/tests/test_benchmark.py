@@ -21,6 +21,7 @@ from access.paths import DBBENCH, PROJECT
 from access.prometheus import Prometheus, scraping
 
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.evaluate.properties import PROPERTIES
 from dbbench.plan import block
 
 WORKLOADS = [
@@ -133,6 +134,18 @@ def test_the_virtual_machine_is_one_and_the_pod_is_none(
     assert environment["pod"]["runtime"] == "Pod"
     assert environment["vm"]["runtime"] == "QEMU"
     assert environment["vm"]["hypervisor"] == facts["vm"]["hypervisor"]
+
+
+def test_every_property_that_is_compared_was_reported(measured: Benchmark) -> None:
+    # What the frequency of the CPUs follows is known only where the machine can change it.
+    expected = {entry.name for entry in PROPERTIES if not entry.has_many_values} - {"CPU governor"}
+    for target in measured.status["environment"]["targets"]:
+        assert expected - target["properties"].keys() == set(), target["name"]
+    message = measured.condition("FairnessVerified")["message"]
+    for own in ("kernel: ", "network path: pod / vm User", "mount options: "):
+        assert own in message.partition("What a target has of its own")[2]
+    for equal in ("sha256 of the server", "image digest", "setting ", "data of "):
+        assert equal not in message
 
 
 def test_a_guest_is_also_seen_from_outside(trials: dict[str, dict]) -> None:

@@ -281,4 +281,27 @@ mod tests {
         assert!(facts.memory_bytes.unwrap() > 0);
         assert_eq!(facts.cpu_topology.unwrap().threads, facts.cpus_allowed.len());
     }
+
+    #[test]
+    fn the_schema_describes_every_fact() {
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../schema/result.schema.json")).unwrap();
+        let described = &schema["$defs"]["facts"]["properties"];
+        let names =
+            |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let own = std::env::current_exe().unwrap();
+        let config = AgentConfig {
+            command: vec!["server".into()],
+            server: Some(crate::config::Server {
+                executables: vec![own.file_name().unwrap().to_string_lossy().into_owned()],
+            }),
+            data_directory: Some("/".into()),
+            ..AgentConfig::default()
+        };
+        let facts = serde_json::to_value(Reader::new(Scope::Container, config).read()).unwrap();
+        assert_eq!(names(&facts), names(described));
+        for name in ["dataMount", "serverExecutable", "serverLibraries", "cpuTopology"] {
+            assert_eq!(names(&facts[name]), names(&described[name]["properties"]), "{name}");
+        }
+    }
 }

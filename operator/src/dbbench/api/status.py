@@ -125,6 +125,13 @@ class TargetEnvironment(ApiModel):
     server_digest: Label = Field("", description="sha256 of the server's executable.")
     image_digest: Text = ""
     cpus_allowed: Text = ""
+    properties: Annotated[dict[str, Text], Field(max_length=64)] = Field(
+        default_factory=dict,
+        description=(
+            "What FairnessVerified compares, by its name in docs/targets.md; properties of many "
+            "values, such as settings, are in the raw records."
+        ),
+    )
 
 
 class Environment(ApiModel):

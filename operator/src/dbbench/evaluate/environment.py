@@ -95,6 +95,28 @@ def _target(
     )
 
 
+def with_properties(
+    found: Environment, profiles: Mapping[str, Mapping[str, Mapping[str, str]]]
+) -> Environment:
+    """With each target's value of every property that has one; what was known before stays."""
+    return found.model_copy(
+        update={
+            "targets": [
+                target.model_copy(
+                    update={
+                        "properties": target.properties | _scalars(profiles.get(target.name, {}))
+                    }
+                )
+                for target in found.targets
+            ]
+        }
+    )
+
+
+def _scalars(profile: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    return {name: values[""][:1024] for name, values in profile.items() if "" in values}
+
+
 def _image_digest(state: State, target: str) -> str:
     """Digest of the database image that the node reports for the pod, or for the disk's job."""
     image = state.benchmark.spec.database.image

@@ -1,22 +1,30 @@
 """Whether the targets were measured under equal conditions, by what both sides reported. No I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from dbbench.api.resources import Medium, Resources
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.status import Environment
 from dbbench.api.target import Target
-from dbbench.engines import engine_of
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
-from dbbench.results.driver_result import server_name
+from dbbench.evaluate.properties import (
+    ABSENT,
+    NOT_REPORTED,
+    PROPERTIES,
+    Kind,
+    Property,
+    Seen,
+    Values,
+    kind_of,
+)
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
-from dbbench.targets.placement import has_exclusive_cpus
 
-# Facts that differ because a target is what it is: told, but no reason for False.
-_INHERENT_FACTS = {"kernel": "kernel", "clock source": "clockSource", "CPU model": "cpuModel"}
-_INHERENT = {*_INHERENT_FACTS, "data volume"}
-_MAX_LISTED = 10
+Profile = Mapping[str, Values]
+"""Values of a target, by the property's name; without those that it does not report."""
+
+# Of a condition's message; a message has at most 32768 characters.
+_MAX_LISTED = 100
+_MAX_CHARACTERS = 120
 
 
 @dataclass(frozen=True)
@@ -30,31 +38,54 @@ class Difference:
     inherent: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.baseline_value} / {self.target} {self.target_value}"
+        baseline, target = _short(self.baseline_value), _short(self.target_value)
+        return f"{self.name}: {baseline} / {self.target} {target}"
+
+
+def profiles(
+    spec: DBBenchmarkSpec,
+    trials: Iterable[TrialRecord],
+    loads: Iterable[LoadRecord],
+    environment: Environment,
+) -> dict[str, Profile]:
+    """What each target reported, by its name; empty for those that have not been measured.
+
+    Each workload sets some settings of its session, so only those that every target has run count.
+    """
+    measured = [trial for trial in trials if trial.outcome is Outcome.MEASURED]
+    ran = {(trial.workload, trial.target) for trial in measured}
+    common = [
+        workload.name
+        for workload in spec.workloads
+        if all((workload.name, target.name) in ran for target in spec.measured_targets)
+    ]
+    trials = [trial for name in common for trial in measured if trial.workload == name]
+    loads = [load for load in loads if load.workload in common]
+    return {
+        target.name: _profile(spec, target, trials, loads, environment)
+        for target in spec.measured_targets
+    }
 
 
 def differences(
-    spec: DBBenchmarkSpec, trials: Iterable[TrialRecord], loads: Iterable[LoadRecord]
+    spec: DBBenchmarkSpec, found: Mapping[str, Profile]
 ) -> tuple[Difference, ...] | None:
     """Every difference between a target and the baseline; None until all have reported."""
-    common = _measured_everywhere(spec, trials)
-    profiles = {
-        target.name: _profile(spec, target, common, loads) for target in spec.measured_targets
-    }
-    baseline = profiles.pop(spec.baseline)
-    if not baseline or not all(profiles.values()):
+    if not all(found.values()):
         return None
+    baseline = spec.target(spec.baseline)
     return tuple(
-        Difference(
-            target,
-            name,
-            baseline.get(name, "absent"),
-            profile.get(name, "absent"),
-            inherent=name in _INHERENT,
+        difference
+        for target in spec.measured_targets
+        if target.name != baseline.name
+        for entry in PROPERTIES
+        for difference in _compared(
+            entry,
+            target.name,
+            frozenset({kind_of(baseline), kind_of(target)}),
+            found[baseline.name].get(entry.name),
+            found[target.name].get(entry.name),
         )
-        for target, profile in profiles.items()
-        for name in sorted(baseline.keys() | profile.keys())
-        if baseline.get(name) != profile.get(name)
     )
 
 
@@ -69,8 +100,8 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
         return Finding(
             TRUE,
             "Equal",
-            "server binary, version, settings, data, number of CPUs, exclusive CPUs, file system, "
-            f"limits and huge pages are equal{own}",
+            "every property that is compared is equal: image, server and libraries, settings, "
+            f"data, plans, CPUs, memory, file system, limits and the node's state{own}",
         )
     count = "1 difference" if len(others) == 1 else f"{len(others)} differences"
     message = f"{count} (baseline / target): {_listed(others)}{own}"
@@ -83,20 +114,26 @@ def _listed(found: Sequence[Difference]) -> str:
     return listed + more
 
 
-def _measured_everywhere(spec: DBBenchmarkSpec, trials: Iterable[TrialRecord]) -> list[TrialRecord]:
-    """Measured trials of the workloads that every target has run, in the order of the spec.
+def _short(value: str) -> str:
+    return value if len(value) <= _MAX_CHARACTERS else f"{value[: _MAX_CHARACTERS - 3]}..."
 
-    Each workload sets some settings of its session, so only equal workloads can be compared.
-    """
-    measured = [trial for trial in trials if trial.outcome is Outcome.MEASURED]
-    ran = {(trial.workload, trial.target) for trial in measured}
-    return [
-        trial
-        for workload in spec.workloads
-        if all((workload.name, target.name) in ran for target in spec.measured_targets)
-        for trial in measured
-        if trial.workload == workload.name
-    ]
+
+def _compared(
+    entry: Property,
+    target: str,
+    kinds: frozenset[Kind],
+    baseline_values: Values | None,
+    target_values: Values | None,
+) -> Iterator[Difference]:
+    for key in sorted((baseline_values or {}).keys() | (target_values or {}).keys()):
+        baseline, other = _value(baseline_values, key), _value(target_values, key)
+        if baseline != other:
+            inherent = entry.nature.explains(kinds, baseline, other)
+            yield Difference(target, entry.label(key), baseline, other, inherent)
+
+
+def _value(values: Values | None, key: str) -> str:
+    return NOT_REPORTED if values is None else values.get(key, ABSENT)
 
 
 def _profile(
@@ -104,97 +141,35 @@ def _profile(
     target: Target,
     trials: Iterable[TrialRecord],
     loads: Iterable[LoadRecord],
-) -> dict[str, str]:
-    """Comparable properties of a target, by name; empty when it has not been measured."""
-    left_out = engine_of(spec.database).unequal_settings(spec.resources)
-    profile: dict[str, str] = {}
+    environment: Environment,
+) -> Profile:
+    """The latest value of each property; of instances that differ, every value that there is."""
+    own = next((one for one in environment.targets if one.name == target.name), None)
+    digests = {
+        load.workload: _together({str((one.get("data") or {}).get("digest", ABSENT)) for one in
+                                  load.documents})
+        for load in loads
+        if load.target == target.name and load.outcome is Outcome.MEASURED and load.documents
+    }  # fmt: skip
+    profile: dict[str, dict[str, str]] = {}
     for trial in trials:
-        if trial.target == target.name and trial.documents:
-            profile |= _of_all(
-                [
-                    _server(one, left_out) | _facts(one) | _plans(trial.workload, one)
-                    for one in trial.documents
-                ]
-            )
-    if not profile:
-        return {}
-    profile["instances"] = str(target.instances)
-    profile["exclusive CPUs"] = _exclusive_cpus(spec.resources, target)
-    profile["CPU limit"] = _cpu_limit(spec.resources, target)
-    if spec.database.storage.medium is Medium.DISK:
-        profile["data volume"] = target.data_volume.value
-    for load in loads:
-        if load.target == target.name and load.outcome is Outcome.MEASURED and load.documents:
-            name = f"data of {load.workload}"
-            profile |= _of_all([{name: _digest(one)} for one in load.documents])
+        if trial.target != target.name or not trial.documents:
+            continue
+        instances = [
+            Seen(spec, target, own, trial.workload, document, digests)
+            for document in trial.documents
+        ]
+        for entry in PROPERTIES:
+            reported = [entry.values(seen) for seen in instances]
+            if any(values is not None for values in reported):
+                profile[entry.name] = profile.get(entry.name, {}) | _of_all(reported)
     return profile
 
 
-def _of_all(instances: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Properties of a target; where its instances differ, every value that there is."""
-    names = dict.fromkeys(name for one in instances for name in one)
-    return {
-        name: " and ".join(sorted({one.get(name, "absent") for one in instances})) for name in names
-    }
+def _of_all(instances: Sequence[Values | None]) -> dict[str, str]:
+    keys = dict.fromkeys(key for one in instances for key in one or {})
+    return {key: _together({_value(one, key) for one in instances}) for key in keys}
 
 
-def _digest(load: Mapping[str, Any]) -> str:
-    return str((load.get("data") or {}).get("digest", "absent"))
-
-
-def _exclusive_cpus(resources: Resources, target: Target) -> str:
-    """Number of the node's CPUs that nobody else may use while the target runs.
-
-    KubeVirt gives a guest more than its vCPUs: one for an isolated emulator thread, and one for
-    each thread of a supplemental pool.
-    """
-    if not has_exclusive_cpus(resources, target):
-        return "none"
-    cpus, machine = resources.cpu, target.virtual_machine
-    if machine is not None:
-        cpus += 1 if machine.cpu and machine.cpu.isolate_emulator_thread else 0
-        cpus += machine.io_threads.supplemental_pool_thread_count if machine.io_threads else 0
-    return str(cpus)
-
-
-def _cpu_limit(resources: Resources, target: Target) -> str:
-    """CPUs that the target may use at most; where CPUs are exclusive, there is none beyond them."""
-    if has_exclusive_cpus(resources, target):
-        return "its exclusive CPUs"
-    return "none" if target.host is not None else str(resources.cpu)
-
-
-def _server(result: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, str]:
-    server = result.get("server") or {}
-    profile = {"server version": server_name(server) or "absent"}
-    for name, value in (server.get("settings") or {}).items():
-        if name not in left_out:
-            profile[f"setting {name}"] = str(value)
-    return profile
-
-
-def _plans(workload: str, result: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the plans of queries: what the server chose to do with the same data."""
-    return {
-        f"plan of {workload} {operation['name']}": str(operation["planFingerprint"])
-        for operation in result.get("operations") or []
-        if operation.get("planFingerprint")
-    }
-
-
-def _facts(result: Mapping[str, Any]) -> dict[str, str]:
-    facts = (result.get("target") or {}).get("facts") or {}
-    executable = facts.get("serverExecutable") or {}
-    mount = facts.get("dataMount") or {}
-    limits = facts.get("limits") or {}
-    pages = facts.get("hugePages") or {}
-    return {
-        **{f"huge pages of {size}": str(count) for size, count in pages.items()},
-        **{name: str(facts.get(key, "absent")) for name, key in _INHERENT_FACTS.items()},
-        "sha256 of the server": str(executable.get("sha256", "absent")),
-        "operating system image": str(facts.get("osRelease", "absent")),
-        "number of CPUs": str(len(facts.get("cpusAllowed") or [])),
-        "file system of the data": str(mount.get("fstype", "absent")),
-        "open files limit": str(limits.get("nofile", "absent")),
-        "transparent huge pages": str(facts.get("transparentHugepages", "absent")),
-    }
+def _together(values: set[str]) -> str:
+    return " and ".join(sorted(values))

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from dbbench.api.status import Environment, ResultsRef
 from dbbench.evaluate import fairness
 from dbbench.evaluate.conditions import Finding
-from dbbench.evaluate.environment import emulated_targets, environment, representative
+from dbbench.evaluate.environment import (
+    emulated_targets,
+    environment,
+    representative,
+    with_properties,
+)
 from dbbench.evaluate.schedule import Schedule, usable_records
 from dbbench.evaluate.state import Manifest, State
 from dbbench.results.analysis import Analysis, analyse
@@ -36,12 +41,14 @@ def assess(state: State, stand: Schedule, *, latencies: bool = False) -> Assessm
     """
     benchmark = state.benchmark
     records = usable_records(state, stand.blocks_done)
+    found = environment(state)
+    profiles = fairness.profiles(benchmark.spec, state.trials, state.loads, found)
     analysis = analyse(benchmark, records, emulated_targets(state), latencies=latencies)
     return Assessment(
         analysis=analysis,
-        fairness=fairness.finding(fairness.differences(benchmark.spec, state.trials, state.loads)),
+        fairness=fairness.finding(fairness.differences(benchmark.spec, profiles)),
         representative=representative(state),
-        environment=environment(state),
+        environment=with_properties(found, profiles),
         gates=tuple(gates(benchmark.spec, analysis)),
         worst_slowdown=worst_slowdown(analysis),
         results_ref=ResultsRef(config_map=results_config_map(benchmark.metadata.name)),

@@ -28,10 +28,18 @@ def environment(document: Document) -> list[Child]:
         for key, text in TARGET_ENVIRONMENT.items()
         if any(target.get(key) for target in targets)
     ]
+    compared: list[list[Child]] = [
+        [name, *(_shown(target.get("properties") or {}, name) for target in targets)]
+        for name in dict.fromkeys(key for one in targets for key in one.get("properties") or {})
+    ]
     names = [label(target["name"], target.get("emulated", False)) for target in targets]
+    texts = range(1 + len(names))
     return [
         table("Cluster", ("what", "value"), facts, texts={0, 1}),
-        table("Targets", ("what", *names), rows, texts=range(1 + len(names))) if rows else None,
+        table("Targets", ("what", *names), rows, texts=texts) if rows else None,
+        table("What is compared", ("property", *names), compared, texts=texts)
+        if compared
+        else None,
     ]
 
 
@@ -41,8 +49,8 @@ def caches(document: Document) -> Safe | None:
     return table(f"Caches. {CACHES}", CACHE_HEADER, rows, texts={0, 1, 2}) if rows else None
 
 
-def _shown(target: Document, key: str) -> Child:
-    text = str(target.get(key) or "-")
+def _shown(values: Document, key: str) -> Child:
+    text = str(values.get(key) or "-")
     return element("span", text, class_="long") if len(text) > 40 else text
 
 
