@@ -69,7 +69,9 @@ ENVIRONMENT = Environment(
     database_node="a",
     cpu_model="Some CPU",
     targets=[
-        TargetEnvironment(name="pod", runtime="Pod", kernel="6.1"),
+        TargetEnvironment(
+            name="pod", runtime="Pod", kernel="6.1", properties={"clock source": "tsc"}
+        ),
         TargetEnvironment(name="vm", runtime="QEMU", kernel="6.1", emulated=True),
     ],
 )
@@ -93,6 +95,11 @@ def document(benchmark, records):
 @pytest.fixture
 def page(document, records):
     return Page(to_html(document, records))
+
+
+def test_what_was_compared_is_shown_for_each_target(page):
+    shown = page.text.partition("What is compared")[2]
+    assert "clock sourcetsc-" in "".join(shown.split("\n"))
 
 
 def test_the_answer_is_the_heading_and_emulation_stands_below_it(page, document):
