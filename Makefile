@@ -83,7 +83,7 @@ check-generated: $(VENV)/.installed $(BIN)/helm
 # ---- generated files -------------------------------------------------------------------------
 
 .PHONY: generate
-generate: $(VENV)/.installed $(BIN)/helm ## Write the CRD, its copy in the chart and manifests/install.yaml
+generate: $(VENV)/.installed $(BIN)/helm ## Write the CRD, its copy in the chart, manifests/install.yaml, reduced experiments
 	@.ci/generate .
 
 # ---- programs and images ---------------------------------------------------------------------

@@ -9,7 +9,9 @@ BIN = STATE / "bin"
 IMAGES = STATE / "images"
 LOCAL_KUBECONFIG = STATE / "cluster" / "kubeconfig"
 CHART = PROJECT / "charts" / "dbbench-operator"
-SAMPLE = PROJECT / "manifests" / "samples" / "quickstart.yaml"
+SAMPLES = PROJECT / "manifests" / "samples"
+SAMPLE = SAMPLES / "quickstart.yaml"
+EXPERIMENTS = PROJECT / "manifests" / "experiments"
 DBBENCH = PROJECT / ".venv" / "bin" / "dbbench"
 
 

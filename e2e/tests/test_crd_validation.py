@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from access.documents import benchmark, changed, check, on_node, sample
+from access.documents import benchmark, changed, check, on_node
 from access.kubectl import CallError, Kubectl
 
 POD = {"name": "pod", "pod": {}}
@@ -275,10 +275,6 @@ def test_refused_with_a_message_that_names_the_field(
         check(server, changed(path, value))
     assert field in refused.value.output
     assert says in refused.value.output
-
-
-def test_the_sample_is_accepted(server: Kubectl) -> None:
-    check(server, sample())
 
 
 def test_a_name_that_is_too_long_for_what_is_made_from_it(server: Kubectl) -> None:

@@ -53,12 +53,22 @@ class ApiServer:
     """Answers GET requests from lists: each answer once, and the last one for ever.
 
     An answer is (HTTP status, body); a path without answers gives 404 as an API server does for
-    an object or, for an unknown resource, in plain text.
+    an object or, for an unknown resource, in plain text. What is sent with POST is kept in
+    `created`, unless `refusals` has an HTTP status for its path.
     """
 
     def __init__(self):
         self.answers = {}
         self.requested = []
+        self.created = []
+        self.refusals = {}
+
+    async def create(self, request):
+        self.requested.append(request.path)
+        if status := self.refusals.get(request.path):
+            return web.json_response({"message": "refused by the test"}, status=status)
+        self.created.append(await request.json())
+        return web.json_response(self.created[-1], status=201)
 
     async def handle(self, request):
         self.requested.append(request.path)
@@ -80,6 +90,7 @@ def api(monkeypatch, tmp_path):
     async def serve():
         application = web.Application()
         application.router.add_get("/{path:.*}", server.handle)
+        application.router.add_post("/{path:.*}", server.create)
         runner = web.AppRunner(application)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

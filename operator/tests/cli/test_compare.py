@@ -3,14 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from dbbench.cli.main import cli
+from dbbench.experiments.published import FOLDER
 
-DATA = Path(__file__).parent.parent / "stats" / "data"
 BLOCKS = """\
 target,cell,trial,value,unit
 pod,orders,1,150,per_second
@@ -27,7 +26,7 @@ def run(*arguments, text=None):
 
 
 def test_the_table_of_the_cold_runs():
-    result = run(DATA / "minhas_table5_cold.csv", "--baseline", "base")
+    result = run(FOLDER / "minhas_table5_cold.csv", "--baseline", "base")
     assert result.exit_code == 0
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert lines[0] == "xen compared with base"

@@ -1,15 +1,15 @@
 """The account finds in the published figures what the study found in them."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from dbbench.api.status import Verdict
+from dbbench.experiments.published import FOLDER
 from dbbench.explain import Cause, Events, IoBytes, Observation, Pair, Side, account
 from dbbench.results.causes import cause
 
-DATA = Path(__file__).parent / "data"
+DATA = FOLDER
 # Section 5 of Minhas et al. 2008: what one page fault costs on Linux and on Xen.
 BASE_FAULT, XEN_FAULT = 1.67e-6, 3.5e-6
 

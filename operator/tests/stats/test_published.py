@@ -7,14 +7,14 @@ overlap the interval of the percentages that the printed values allow.
 
 import csv
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
 from dbbench.cli.long_form import read
+from dbbench.experiments.published import FOLDER
 from dbbench.stats import Sample, Unit, compare
 
-DATA = Path(__file__).parent / "data"
+DATA = FOLDER
 
 
 def rounding(text):

@@ -8,7 +8,7 @@ import click
 
 from dbbench import __version__
 
-_COMMANDS = ("compare", "export", "history", "plan", "report", "watch")
+_COMMANDS = ("compare", "export", "history", "plan", "report", "reproduce", "watch")
 
 
 class _LazyGroup(click.Group):

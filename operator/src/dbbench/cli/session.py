@@ -63,6 +63,18 @@ class Session:
                 raise await self._no_benchmark(name)
         return body
 
+    async def create(self, body: Manifest) -> None:
+        """Create the benchmark; BenchmarkFailed when one of its name is there already."""
+        name = body["metadata"]["name"]
+        body = {**body, "metadata": {**body["metadata"], "namespace": self.namespace}}
+        with _Explained(self._server, "create dbbenchmarks.dbbench.io", self.namespace):
+            created = await self._cluster.create(DBBENCHMARK, body)
+        if not created:
+            raise BenchmarkFailed(
+                f"benchmark {name!r} exists in namespace {self.namespace!r} already: print it with "
+                f"--name {name}, or delete it first"
+            )
+
     async def benchmark(self, name: str) -> DBBenchmark:
         """The same, checked."""
         return self.parsed(await self.body(name))

@@ -59,17 +59,26 @@ def watch(
 
 async def _watch(where: Where, name: str, limit: int | None) -> None:
     async with connect(where) as session:
-        try:
-            async with asyncio.timeout(limit):
-                benchmark = await _follow(session, name)
-        except TimeoutError:
-            raise TimedOut(f"{name} has not ended within {limit} s; it goes on") from None
+        text = await follow(session, name, limit)
     out = console()
+    out.print(f"{name} succeeded: {text}")
+    out.print(f"The full report: dbbench report {name} -n {session.namespace}")
+
+
+async def follow(session: Session, name: str, limit: int | None) -> str:
+    """Shows the benchmark until it has succeeded; what it succeeded with.
+
+    BenchmarkFailed when it ends otherwise, TimedOut after `limit` seconds.
+    """
+    try:
+        async with asyncio.timeout(limit):
+            benchmark = await _follow(session, name)
+    except TimeoutError:
+        raise TimedOut(f"{name} has not ended within {limit} s; it goes on") from None
     end = ending(benchmark)
     if end is None or not end.succeeded:
         raise BenchmarkFailed(f"{name} failed: {end.text if end else ''}")
-    out.print(f"{name} succeeded: {end.text}")
-    out.print(f"The full report: dbbench report {name} -n {session.namespace}")
+    return end.text
 
 
 async def _follow(session: Session, name: str) -> DBBenchmark:

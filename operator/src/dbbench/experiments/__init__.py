@@ -1,0 +1,1 @@
+"""The published experiments that dbbench repeats: what was printed, and how it is measured here."""

@@ -1,0 +1,225 @@
+"""Which figures of a run stand beside which of a study, row by row. No I/O."""
+
+from dbbench.experiments import measured, published
+from dbbench.experiments.figure import Figure, Figures
+from dbbench.experiments.view import View
+
+_XEN = ("Linux", "Xen")
+_CLOUD = ("", "cloud")
+_WARM, _COLD = "minhas_warm_decomposition.csv", "minhas_cold_io.csv"
+_NONE = "no printed figures are at hand"
+_ANALYTICS, _ORDERS, _TELECOM = "analytics", "orders", "telecom"
+_MEGABYTE = 1e6
+
+
+def _warm_terms() -> Figures:
+    return {
+        "user time": Figure("seconds", difference=published.total(_WARM, "delta_user_s")),
+        "system time": Figure("seconds", difference=published.total(_WARM, "delta_system_s")),
+        "of that page faults": Figure("seconds", difference=published.total(_WARM, "predicted_s")),
+    }
+
+
+def _warm_faults() -> Figures:
+    base, xen = (published.total(_WARM, f"{side}_faults") for side in ("base", "xen"))
+    return {"page faults": Figure("count", base, xen)}
+
+
+def _cold_terms() -> Figures:
+    base, xen = (published.total(_COLD, f"{side}_iowait_s") for side in ("base", "xen"))
+    return {"waiting for I/O": Figure("seconds", base, xen, xen - base)}
+
+
+def _cold_bytes() -> Figures:
+    needed, guest, host = (
+        published.total(_COLD, f"{level}_read_mb", scale=_MEGABYTE)
+        for level in ("base", "domu", "dom0")
+    )
+    levels = measured.LEVELS
+    return {
+        levels["database"]: Figure("bytes", needed, needed),
+        levels["target"]: Figure("bytes", needed, guest),
+        levels["host"]: Figure("bytes", None, host),
+    }
+
+
+def warm(manifest: str) -> tuple[View, ...]:
+    """S1: the queries."""
+    return (
+        View(
+            manifest, "Queries from memory", measured.queries(_ANALYTICS),
+            "Table 1 of Minhas et al. 2008", _XEN,
+            lambda: published.table("minhas_table1_warm", "base", "xen"),
+        ),
+        View(
+            manifest, "All queries together", measured.aggregates(_ANALYTICS),
+            "computed from Table 1 of Minhas et al. 2008", _XEN,
+            lambda: published.aggregates("minhas_table1_warm", "base", "xen"),
+        ),
+    )  # fmt: skip
+
+
+def warm_terms(manifest: str) -> tuple[View, ...]:
+    """S2: where the time of one pass went."""
+    return (
+        View(
+            manifest, "Where the time of a pass went", measured.terms(_ANALYTICS),
+            "sums over the queries of the breakdown in Minhas' thesis, 2007; page faults at "
+            "3.5 - 1.67 us each", _XEN, _warm_terms,
+        ),
+    )  # fmt: skip
+
+
+def warm_faults(manifest: str) -> tuple[View, ...]:
+    """S5: how many page faults."""
+    return (
+        View(
+            manifest, "Page faults of a pass", measured.page_faults(_ANALYTICS),
+            "sums over the queries of Table 3 of Minhas et al. 2008, which prints ten; the others "
+            "from the breakdown", _XEN, _warm_faults,
+        ),
+    )  # fmt: skip
+
+
+def fault_cost(manifest: str) -> tuple[View, ...]:
+    """S6: what one page fault costs."""
+    return (
+        View(
+            manifest, "Cost of one event", measured.unit_costs(_ANALYTICS),
+            "section 5 of Minhas et al. 2008", _XEN,
+            lambda: published.table("minhas_fault_cost", "base", "xen"),
+        ),
+    )  # fmt: skip
+
+
+def connections(*manifests: str) -> tuple[View, ...]:
+    """S7: the queries on one connection, beside a connection for each."""
+    return tuple(
+        view
+        for manifest in manifests
+        for view in (
+            View(
+                manifest, f"Queries on one connection ({manifest})",
+                measured.queries(_ANALYTICS, "connection=Shared"), _NONE,
+            ),
+            View(
+                manifest, f"Queries on a connection each ({manifest})",
+                measured.queries(_ANALYTICS, "connection=PerQuery"),
+                "Table 1 of Minhas et al. 2008", _XEN,
+                lambda: published.table("minhas_table1_warm", "base", "xen"),
+            ),
+        )
+    )  # fmt: skip
+
+
+def connection_terms(*manifests: str) -> tuple[View, ...]:
+    """S8: where their time went."""
+    return tuple(
+        View(
+            manifest, f"{title}, connection {kind} ({manifest})",
+            measure(_ANALYTICS, f"connection={kind}"), _NONE,
+        )
+        for manifest in manifests
+        for kind in ("Shared", "PerQuery")
+        for title, measure in (
+            ("Where the time of a pass went", measured.terms),
+            ("Page faults of a pass", measured.page_faults),
+        )
+    )  # fmt: skip
+
+
+def cold(manifest: str) -> tuple[View, ...]:
+    """S11: the queries."""
+    return (
+        View(
+            manifest, "Queries from disk", measured.queries(_ANALYTICS),
+            "Table 5 of Minhas et al. 2008", _XEN,
+            lambda: published.table("minhas_table5_cold", "base", "xen"),
+        ),
+        View(
+            manifest, "All queries together", measured.aggregates(_ANALYTICS),
+            "computed from Table 5 of Minhas et al. 2008", _XEN,
+            lambda: published.aggregates("minhas_table5_cold", "base", "xen"),
+        ),
+    )  # fmt: skip
+
+
+def cold_terms(manifest: str) -> tuple[View, ...]:
+    """S12: where the time of one pass went."""
+    return (
+        View(
+            manifest, "Where the time of a pass went", measured.terms(_ANALYTICS),
+            "sums over the queries of Table 6 of Minhas et al. 2008", _XEN, _cold_terms,
+        ),
+    )  # fmt: skip
+
+
+def magnification(manifest: str) -> tuple[View, ...]:
+    """S13: bytes read at each level."""
+    return (
+        View(
+            manifest, "Bytes read in a pass", measured.bytes_read(_ANALYTICS),
+            "sums over the queries of Table 6 of Minhas et al. 2008", _XEN, _cold_bytes,
+        ),
+    )  # fmt: skip
+
+
+def in_memory(manifest: str) -> tuple[View, ...]:
+    """S19: the queries."""
+    return (View(manifest, "Queries", measured.queries(_ANALYTICS), _NONE),)
+
+
+def unit_costs(manifest: str) -> tuple[View, ...]:
+    """S21: what single events cost."""
+    return (View(manifest, "Cost of one event", measured.unit_costs(_TELECOM), _NONE),)
+
+
+def order_entry(manifest: str) -> tuple[View, ...]:
+    """S24: TPC-C."""
+    return (
+        View(
+            manifest, "TPC-C, 5 warehouses", measured.whole(_ORDERS, "TPC-C"),
+            "Table 2 of Muehlbauer et al. 2015: HyPer, one thread, without a baseline", _CLOUD,
+            lambda: published.table("muehlbauer_table2", "bare", "cloud", cells=("TPC-C",)),
+        ),
+        View(manifest, "Latency", measured.latencies(_ORDERS), "the study has no latencies"),
+    )  # fmt: skip
+
+
+def telecom(manifest: str) -> tuple[View, ...]:
+    """S25: TATP."""
+    return (
+        View(
+            manifest, "TATP, a million subscribers", measured.whole(_TELECOM, "TATP"),
+            "Table 2 of Muehlbauer et al. 2015: HyPer, one thread, without a baseline", _CLOUD,
+            lambda: published.table("muehlbauer_table2", "bare", "cloud", cells=("TATP",)),
+        ),
+        View(manifest, "Latency", measured.latencies(_TELECOM), "the study has no latencies"),
+    )  # fmt: skip
+
+
+def big_order_entry(manifest: str) -> tuple[View, ...]:
+    """S27: TPC-C on a large machine."""
+    return (
+        View(
+            manifest, "Order entry", measured.whole(_ORDERS, "order entry"),
+            "Table 1 of VMware's study, 2009: business transactions, rounded to thousands",
+            ("native", "ESX"), lambda: published.table("vmware_table1", "native", "vm"),
+        ),
+    )  # fmt: skip
+
+
+def throughput(workload: str, *manifests: str) -> tuple[View, ...]:
+    """Throughput of a workload in several benchmarks, for studies that print none."""
+    return tuple(
+        View(manifest, f"Throughput ({manifest})", measured.whole(workload, "throughput"), _NONE)
+        for manifest in manifests
+    )
+
+
+def side_by_side(manifest: str) -> tuple[View, ...]:
+    """S40: the sum of the instances, and how fairly it was divided."""
+    return (
+        *throughput(_ORDERS, manifest),
+        View(manifest, "Fairness", measured.instances(_ORDERS), "there is no published figure"),
+    )

@@ -1,0 +1,128 @@
+"""Figures are found in a summary under the study's names, and nothing is put in place of others."""
+
+import copy
+
+import pytest
+
+from dbbench.experiments import measured
+from dbbench.experiments.figure import Figure
+from dbbench.experiments.view import PairedRow, View, pair
+
+ACCOUNT = {
+    "terms": [
+        {"cause": "user", "baselineSeconds": 1.0, "targetSeconds": 1.2, "seconds": 0.2},
+        {"cause": "pageFaults", "baselineSeconds": 0.1, "targetSeconds": 0.3, "seconds": 0.19},
+        {"cause": "steal", "baselineSeconds": 0.0, "targetSeconds": 0.0, "seconds": 0.0},
+    ],
+    "evidence": {
+        "baseline": {
+            "events": {"pageFaults": {"count": 1000.0, "unitSeconds": 1e-6}},
+            "unitCostSeconds": {"PAGE_FAULT_4K": 1e-6, "SYSTEM_CALL": 1e-7},
+            "readBytes": {"database": 5e6, "target": 5e6, "host": None},
+        },
+        "target": {
+            "events": {"pageFaults": {"count": 1100.0, "unitSeconds": 3e-6}},
+            "unitCostSeconds": {"PAGE_FAULT_4K": 3e-6},
+            "readBytes": {"database": 5e6, "target": 5e6, "host": 9e6},
+        },
+    },
+}
+
+
+def comparison(**fields):
+    return {
+        "workload": "analytics", "cell": "", "target": "vm", "primary": True, "unit": "seconds",
+        "baselineValue": 2.0, "targetValue": 3.0, "absolute": 1.0, "slowdown": 0.5,
+        "interval": {"low": 0.4, "high": 0.6}, "verdict": "Slower", "aggregates": None,
+        "account": ACCOUNT,
+    } | fields  # fmt: skip
+
+
+@pytest.fixture
+def summary():
+    return {
+        "baseline": "pod",
+        "emulatedTargets": ["vm"],
+        "spec": {"targets": [{"name": "pod"}, {"name": "vm"}, {"name": "other"}]},
+        "comparisons": [comparison(), comparison(primary=False, slowdown=9.0)],
+        "queries": [
+            comparison(query="Q2"),
+            comparison(query="Q1", target="other"),
+            comparison(query="Q3", cell="connection=Shared", interval=None),
+        ],
+        "latencies": [
+            comparison(operation="PAYMENT", quantile=quantile) for quantile in ("p50", "p95", "p99")
+        ],
+        "instances": [
+            {"workload": "analytics", "target": "pod", "fairnessIndex": 1.0},
+            {"workload": "analytics", "target": "vm", "fairnessIndex": 0.9},
+        ],
+    }
+
+
+def test_queries_are_those_of_the_cell_and_target(summary):
+    found = measured.queries("analytics")(summary, "vm")
+    assert found == {"Q2": Figure("seconds", 2.0, 3.0, 1.0, 0.5, (0.4, 0.6), "Slower")}
+    shared = measured.queries("analytics", "connection=Shared")(summary, "vm")
+    assert shared["Q3"].interval is None
+
+
+def test_the_whole_is_the_primary_metric(summary):
+    assert measured.whole("analytics", "TPC-H")(summary, "vm")["TPC-H"].slowdown == 0.5
+    assert measured.whole("orders", "TPC-C")(summary, "vm") == {}
+
+
+def test_latencies_are_the_median_and_the_tail(summary):
+    assert list(measured.latencies("analytics")(summary, "vm")) == ["PAYMENT p50", "PAYMENT p99"]
+
+
+def test_terms_are_those_that_the_studies_have(summary):
+    found = measured.terms("analytics")(summary, "vm")
+    assert found == {
+        "user time": Figure("seconds", 1.0, 1.2, 0.2),
+        "of that page faults": Figure("seconds", 0.1, 0.3, 0.19),
+    }
+
+
+def test_counts_costs_and_bytes_are_those_of_both_sides(summary):
+    assert measured.page_faults("analytics")(summary, "vm") == {
+        "page faults": Figure("count", 1000.0, 1100.0)
+    }
+    costs = measured.unit_costs("analytics")(summary, "vm")
+    assert costs["page fault"].slowdown == pytest.approx(2.0)
+    assert costs["system call"] == Figure("seconds", 1e-7, None)
+    levels = measured.bytes_read("analytics")(summary, "vm")
+    assert levels["read by the guest's host"] == Figure("bytes", None, 9e6)
+
+
+def test_without_counters_there_are_no_terms(summary):
+    bare = copy.deepcopy(summary)
+    bare["comparisons"][0]["account"] = None
+    for measure in (
+        measured.terms, measured.page_faults, measured.unit_costs, measured.bytes_read
+    ):  # fmt: skip
+        assert measure("analytics")(bare, "vm") == {}
+
+
+def test_the_index_of_instances_has_both_sides(summary):
+    index = measured.instances("analytics")
+    assert index(summary, "vm")["Jain's index"] == Figure("count", 1.0, 0.9)
+    assert index(summary, "other") == {}
+
+
+def test_rows_are_paired_by_name_in_the_paper_s_order(summary):
+    study = {"Q9": Figure("seconds", 1.0, 2.0), "Q2": Figure("seconds", 3.0, 4.0)}
+    view = View("file", "Queries", measured.queries("analytics"), "somewhere", paper=lambda: study)
+    of_vm, of_other = pair(view, summary)
+    assert [row.name for row in of_vm.rows] == ["Q9", "Q2"]
+    assert of_vm.rows[0] == PairedRow("Q9", study["Q9"], None)
+    assert of_vm.rows[1].measured.target == 3.0
+    assert of_vm.emulated
+    assert [row.name for row in of_other.rows] == ["Q9", "Q2", "Q1"]
+    assert not of_other.emulated
+
+
+def test_with_an_emulated_baseline_everything_is_emulated(summary):
+    view = View("file", "Queries", measured.queries("analytics"), "somewhere")
+    tables = pair(view, summary | {"emulatedTargets": ["pod"]})
+    assert [table.emulated for table in tables] == [True, True]
