@@ -80,6 +80,42 @@ def test_shared_cpus_may_be_overcommitted_and_memory_never():
     assert "need 16 x 1Gi" in found["InsufficientMemory"]
 
 
+def with_machine(machine, **changes):
+    targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+    return ModelCluster(spec(targets=targets, **changes), kubevirt=True)
+
+
+def test_cpus_of_a_guest_s_emulator_and_io_threads_are_counted():
+    machine = {
+        "runtime": "KubeVirt",
+        "cpu": {"isolateEmulatorThread": True},
+        "ioThreadsPolicy": "supplementalPool",
+        "ioThreads": {"supplementalPoolThreadCount": 2},
+    }
+    cluster = with_machine(machine, resources={"cpu": 4})
+    found = reasons(cluster)
+    assert found.keys() == {"InsufficientCPU"}
+    assert "target 'vm'" in found["InsufficientCPU"]
+    assert "needs 7 CPUs, but node a has 4" in found["InsufficientCPU"]
+    assert reasons(cluster, nodes=(node("a", "7"), node("b"))) == {}
+    two = with_machine(machine, resources={"cpu": 1})
+    assert reasons(two) == {}
+
+
+def test_an_empty_disk_needs_the_node_s_ephemeral_storage():
+    machine = {"runtime": "KubeVirt", "dataDisk": {"volume": "EmptyDisk"}}
+    cluster = with_machine(machine)
+    small = node("a")
+    small["status"]["allocatable"]["ephemeral-storage"] = "9663676416"
+    found = reasons(cluster, nodes=(small, node("b")))
+    assert found.keys() == {"InsufficientDisk"}
+    assert "spec.targets[1].virtualMachine.dataDisk.volume" in found["InsufficientDisk"]
+    assert "EmptyDisk needs 10Gi" in found["InsufficientDisk"]
+    small["status"]["allocatable"]["ephemeral-storage"] = "10Gi"
+    assert reasons(cluster, nodes=(small, node("b"))) == {}
+    assert reasons(cluster) == {}
+
+
 def test_huge_pages_of_all_instances_are_counted():
     resources = {"memory": "512Mi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
     targets = [{"name": "pod", "instances": 3, "pod": {}}, {"name": "vm", "virtualMachine": {}}]

@@ -14,7 +14,7 @@ from dbbench.api.target import Target
 from dbbench.evaluate.machine_preflight import machine_problems
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State, labels_of
-from dbbench.targets.placement import DRIVER_MILLICPUS, has_exclusive_cpus
+from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -97,17 +97,23 @@ def _database_node(
         )
     yield from _instances(spec, name, allocatable)
     yield from _hugepages(spec, name, allocatable)
+    yield from _empty_disks(spec, name, allocatable)
 
 
 def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) -> Iterator[Problem]:
-    """What several instances need together. CPUs that are shared may be overcommitted."""
+    """What several instances, or threads beside a guest, need together.
+
+    CPUs that are shared may be overcommitted.
+    """
     resources, there = spec.resources, cpus(allocatable["cpu"])
     for index, target in enumerate(spec.targets):
+        exclusive = exclusive_cpus(resources, target)
         if target.instances == 1:
+            if exclusive > resources.cpu:
+                yield from _threads(spec, target, exclusive, node, there)
             continue
         what = f"spec.targets[{index}].instances: {target.instances} instances of {target.name!r}"
-        exclusive = has_exclusive_cpus(resources, target)
-        needed = float(target.instances * resources.cpu if exclusive else resources.cpu)
+        needed = float(target.instances * exclusive if exclusive else resources.cpu)
         drivers = ""
         if spec.placement.driver.colocation:
             needed += target.instances * DRIVER_MILLICPUS / 1000
@@ -127,6 +133,40 @@ def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
                 f"{what} need {target.instances} x {resources.memory}, but node {node} has "
                 f"{allocatable['memory']} allocatable. Lower instances or spec.resources.memory, "
                 "or select a larger node.",
+            )
+
+
+def _threads(
+    spec: DBBenchmarkSpec, target: Target, exclusive: int, node: str, there: float
+) -> Iterator[Problem]:
+    """A guest whose emulator or I/O threads have CPUs of their own."""
+    driver = DRIVER_MILLICPUS / 1000 if spec.placement.driver.colocation else 0
+    if spec.resources.cpu + driver <= there < exclusive + driver:
+        yield Problem(
+            "InsufficientCPU",
+            f"virtualMachine of target {target.name!r}: with isolateEmulatorThread and the threads "
+            f"of ioThreads{' and the driver' if driver else ''} it needs {exclusive + driver:g} "
+            f"CPUs, but node {node} has {there:g} allocatable. Do without them, lower "
+            "spec.resources.cpu, or select a larger node.",
+        )
+
+
+def _empty_disks(
+    spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]
+) -> Iterator[Problem]:
+    """An EmptyDisk grows on the node's ephemeral storage; where that is full, pods are evicted."""
+    there = allocatable.get("ephemeral-storage")
+    size = spec.database.storage.size
+    for index, target in enumerate(spec.targets):
+        if target.data_volume is not DiskVolume.EMPTY_DISK or there is None:
+            continue
+        if target.instances * quantity(size) > quantity(there):
+            count = f"{target.instances} x " if target.instances > 1 else ""
+            yield Problem(
+                "InsufficientDisk",
+                f"spec.targets[{index}].virtualMachine.dataDisk.volume: EmptyDisk needs {count}"
+                f"{size} (spec.database.storage.size), but node {node} has {there} of ephemeral "
+                "storage allocatable. Lower the size, or write another volume.",
             )
 
 

@@ -16,7 +16,7 @@ from dbbench.api.target import Target
 from dbbench.engines import engine_of
 from dbbench.results.driver_result import server_name
 from dbbench.targets.context import TargetRuntime
-from dbbench.targets.placement import has_exclusive_cpus
+from dbbench.targets.placement import exclusive_cpus, has_exclusive_cpus
 
 Values = Mapping[str, str]
 """Values of a property by key; a property of one value has the key ""."""
@@ -173,22 +173,6 @@ def _plans(seen: Seen) -> Values:
     }
 
 
-def _exclusive_cpus(seen: Seen) -> str:
-    """Number of the node's CPUs that nobody else may use while the target runs.
-
-    KubeVirt gives a guest more than its vCPUs: one for an isolated emulator thread, and one for
-    each thread of a supplemental pool.
-    """
-    resources, machine = seen.spec.resources, seen.target.virtual_machine
-    if not has_exclusive_cpus(resources, seen.target):
-        return "none"
-    cpus = resources.cpu
-    if machine is not None:
-        cpus += 1 if machine.cpu and machine.cpu.isolate_emulator_thread else 0
-        cpus += machine.io_threads.supplemental_pool_thread_count if machine.io_threads else 0
-    return str(cpus)
-
-
 def _cpu_limit(resources: Resources, target: Target) -> str:
     """CPUs that the target may use at most; where CPUs are exclusive, there is none beyond them."""
     if has_exclusive_cpus(resources, target):
@@ -293,7 +277,11 @@ PROPERTIES: tuple[Property, ...] = (
     Property("data of {}", "digest of what was loaded", lambda seen: seen.digests),
     Property("plan of {}", "`EXPLAIN`, without costs and counts", _plans),
     Property("instances", "the spec", lambda seen: str(seen.target.instances)),
-    Property("exclusive CPUs", "the spec", _exclusive_cpus),
+    Property(
+        "exclusive CPUs",
+        "the spec",
+        lambda seen: str(exclusive_cpus(seen.spec.resources, seen.target) or "none"),
+    ),
     Property("CPU limit", "the spec", lambda seen: _cpu_limit(seen.spec.resources, seen.target)),
     Property("number of CPUs", "`Cpus_allowed_list` of `/proc/self/status`", _cpu_count),
     Property("CPUs of the node", f"the same on the node{_NODE}", _node_cpus, _UNSEEN),

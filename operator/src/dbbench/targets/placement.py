@@ -72,6 +72,21 @@ def has_exclusive_cpus(resources: Resources, target: Target) -> bool:
     return resources.dedicated_cpus if own is None else own
 
 
+def exclusive_cpus(resources: Resources, target: Target) -> int:
+    """CPUs of the node that nobody else may use while an instance runs; 0 where all are shared.
+
+    KubeVirt gives a guest more than its vCPUs: one for an isolated emulator thread, and one for
+    each thread of a supplemental pool.
+    """
+    if not has_exclusive_cpus(resources, target):
+        return 0
+    cpus, machine = resources.cpu, target.virtual_machine
+    if machine is not None:
+        cpus += 1 if machine.cpu and machine.cpu.isolate_emulator_thread else 0
+        cpus += machine.io_threads.supplemental_pool_thread_count if machine.io_threads else 0
+    return cpus
+
+
 def init(dedicated: bool) -> Manifest:
     """Of an init container.
 
