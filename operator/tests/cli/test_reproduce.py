@@ -108,11 +108,12 @@ def test_a_recorded_run_stands_beside_what_was_printed(offline, archive, order_e
     assert "NEW_ORDER p99" in result.stdout
 
 
-def test_hardware_emulation_and_differences_are_told(offline, archive):
+def test_hardware_emulation_and_differences_are_told(offline, archive, order_entry):
     text = run("S24", "--archive", archive).stdout
     assert "Emulated: not representative." in text
     assert "CPU: Intel(R) Xeon(R)" in text
     assert "vm: QEMU, TCG" in text
+    assert f"Conditions: {order_entry.summary['fairness'][:60]}" in text
     assert "Otherwise than in s24-order-entry.yaml:" in text
     assert "spec.workloads[orders].tpcc.warehouses: 5 -> 1" in text
     assert "spec.baseline: bare -> pod" in text

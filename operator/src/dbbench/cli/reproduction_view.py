@@ -84,6 +84,7 @@ def to_document(
                 "name": summary["benchmark"]["name"],
                 "environment": summary["environment"],
                 "emulatedTargets": summary["emulatedTargets"],
+                "fairness": summary["fairness"],
                 "changes": _changes(full[name], summary),
             }
             for name, summary in summaries.items()
@@ -200,7 +201,7 @@ def _source(table: PairedTable) -> str:
 
 
 def _conditions(summary: Document) -> list[str]:
-    """Hardware, and in the first line whether anything was emulated."""
+    """Whether anything was emulated, hardware, fairness, and trials that do not count."""
     lines = []
     emulation = wording.emulation(summary)
     if emulation:
@@ -214,6 +215,14 @@ def _conditions(summary: Document) -> list[str]:
     for target in environment.get("targets", ()):
         parts = [f"{target['name']}: {target['runtime']}", target["hypervisor"], target["kernel"]]
         lines.append(", ".join(part for part in parts if part))
+    if summary["fairness"]:
+        lines.append(f"Conditions: {summary['fairness']}")
+    lines += [
+        f"{counts['target']}: {counts['invalid'] + counts['failed']} attempts at trials were not "
+        "usable, and repeated"
+        for counts in summary["trials"]["counts"]
+        if counts["invalid"] + counts["failed"]
+    ]
     return lines
 
 
