@@ -5,8 +5,11 @@ mod support;
 use std::process::Stdio;
 
 use support::cluster::PASSWORD;
-use support::driver::{disturbed, driver, finish, operation, read_until_phase, Outcome};
+use support::driver::{disturbed, driver, finish, operation, Outcome};
 use support::mariadb::MariaDb;
+use support::tatp::successes_are_those_of_the_rules;
+use support::tpch::all_answers_agree;
+use support::{cluster, tpcc};
 
 /// Rows of each query's answer at scale factor 0.01 with the validation parameters.
 const ROWS: [u64; 22] = [4, 4, 10, 5, 5, 1, 4, 2, 173, 20, 1, 2, 33, 1, 1, 296, 1, 2, 1, 1, 1, 7];
@@ -38,9 +41,7 @@ fn tpch_loads_answers_as_the_reference_does_and_keeps_its_plans() {
     }
 
     let checked = database.measured("tpch check --answers --progress none");
-    let checks = checked["checks"].as_array().unwrap();
-    assert!(checks.iter().all(|check| check["ok"] == true), "{checks:?}");
-    assert_eq!(checks.iter().filter(|c| c["name"].as_str().unwrap().starts_with("2.3 Q")).count(), 22);
+    all_answers_agree(&checked);
 
     let outcome = database.driver("tpch run --queries 1 --warmup-runs 0 --runs 1 --query-timeout 1ms");
     outcome.failed(5, "MeasurementInvalid", "Q1: ended after the query timeout of 1ms");
@@ -50,33 +51,65 @@ fn tpch_loads_answers_as_the_reference_does_and_keeps_its_plans() {
 }
 
 #[test]
-fn the_conditions_of_tpcc_hold_after_a_run_with_several_clients() {
+fn the_conditions_of_tpcc_hold_around_a_run_with_several_clients() {
     let database = MariaDb::new();
-    database.measured("tpcc load --warehouses 2 --connections 2 --seed 5 --progress none");
-    let all_hold = || {
-        let checked = database.measured("tpcc check --progress none");
-        assert_eq!(checked["checks"].as_array().unwrap().len(), 12);
-    };
-    all_hold();
-    // More clients than warehouses, so that they meet on the same rows.
-    let run = database.measured("tpcc run --clients 6 --warmup 1s --duration 8s --seed 3 --progress none");
-    for name in ["NEW_ORDER", "PAYMENT", "ORDER_STATUS", "DELIVERY", "STOCK_LEVEL"] {
-        let counts = &operation(&run, name)["counts"];
-        assert!(counts["ok"].as_u64() > Some(0) && counts["error"] == 0, "{name}: {run}");
-    }
-    let new_orders = operation(&run, "NEW_ORDER")["counts"]["ok"].as_u64().unwrap();
-    let placed = database.sql(&format!("SELECT count(*) - 60000 FROM {}.orders", database.schema));
-    assert!(placed.parse::<u64>().unwrap() >= new_orders, "{placed}");
-    all_hold();
-
     let schema = &database.schema;
+    database.measured("tpcc load --warehouses 2 --connections 2 --seed 5 --progress none");
+    // More clients than warehouses, so that they meet on the same rows.
+    let run = database
+        .measured("tpcc run --clients 6 --warmup 1s --duration 8s --seed 3 --check both --progress none");
+    let checks: Vec<&str> =
+        run["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+    assert_eq!((checks.len(), checks[0], checks[23]), (24, "before: 3.3.2.1", "after: 3.3.2.12"));
+    tpcc::all_succeed(&run);
+    tpcc::inputs_have_the_specified_shares(&run);
+    tpcc::the_mix_is_that_of_the_deck(&run, 6.0);
+    tpcc::limits_are_those_of_the_specification(&run, false);
+    let placed = database.sql(&format!("SELECT count(*) - 60000 FROM {schema}.orders"));
+    assert!(placed.parse::<u64>().unwrap() >= tpcc::count(&run, "NEW_ORDER", "ok"), "{placed}");
+    conflicts_are_tried_again_and_deferred_deliveries_carried_out(&database);
+
+    database.sql(&format!("DELETE FROM {schema}.new_order"));
+    let idle = database.measured("tpcc run --clients 2 --warmup 0s --duration 2s --progress none");
+    let (skipped, of, exceeded) = tpcc::skipped_deliveries(&idle);
+    assert_eq!(exceeded, skipped as f64 > (of as f64 * 0.01).max(1.0), "{skipped} of {of}");
+
     database.sql(&format!("UPDATE {schema}.warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2"));
-    database.driver("tpcc check --progress none").failed(4, "CheckFailed", "3.3.2.1: 1 violations");
+    let refused = database.driver("tpcc run --check before --progress none");
+    refused.failed(4, "CheckFailed", "before: 3.3.2.1: 1 violations");
     database
         .sql(&format!("DELETE FROM {schema}.order_line WHERE ol_w_id = 1 AND ol_d_id = 4 AND ol_o_id = 7"));
     let outcome = database.driver("tpcc check --progress none");
     outcome.failed(4, "CheckFailed", "3.3.2.4: 1 violations");
     outcome.failed(4, "CheckFailed", "3.3.2.6: 1 violations");
+}
+
+/// A trigger ends every other payment as a deadlock would; terminals pause, and deliveries wait in a queue.
+fn conflicts_are_tried_again_and_deferred_deliveries_carried_out(database: &MariaDb) {
+    let schema = &database.schema;
+    let mut made = database.spawn(&format!(
+        "CREATE TRIGGER {schema}.conflict BEFORE INSERT ON {schema}.history FOR EACH ROW \
+         IF rand() < 0.5 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF//"
+    ));
+    assert!(made.wait().unwrap().success());
+    let delivered = || -> u64 {
+        database.sql(&format!("SELECT sum(c_delivery_cnt) FROM {schema}.customer")).parse().unwrap()
+    };
+    let before = delivered();
+    let line = "tpcc run --clients 3 --warmup 0s --duration 5s --delivery deferred --pacing tpcc \
+                --pacing-scale 0.002 --check after --progress none";
+    let run = database.measured(line);
+    tpcc::all_succeed(&run);
+    tpcc::limits_are_those_of_the_specification(&run, true);
+    tpcc::keying_times_fit(&run, 3.0, 5.0, 0.002);
+    // Each attempt is counted, and a payment that was tried again is one payment.
+    assert!(operation(&run, "PAYMENT")["errors"]["40001"].as_u64() > Some(0), "{run}");
+    assert_eq!(run["checks"].as_array().unwrap().len(), 12);
+    let carried_out = tpcc::count(&run, "DELIVERY", "ok");
+    // Ten districts each, and none of these is empty yet.
+    assert_eq!(delivered() - before, carried_out * 10);
+    assert_eq!(tpcc::skipped_deliveries(&run), (0, carried_out, false));
+    database.sql(&format!("DROP TRIGGER {schema}.conflict"));
 }
 
 #[test]
@@ -85,26 +118,18 @@ fn tatp_loads_runs_and_has_the_shares_of_success_of_its_rules() {
     let loaded = database.measured("tatp load --subscribers 20000 --connections 2 --progress none");
     assert_eq!(loaded["data"]["rows"]["subscriber"], 20_000);
     let line =
-        "tatp run --distribution uniform --clients 4 --warmup 1s --duration 8s --seed 11 --progress none";
+        "tatp run --distribution uniform --clients 4 --warmup 1s --duration 8s --seed 11 --check both \
+                --progress none";
     let run = database.measured(line);
-    for (name, expected) in [
-        ("GET_SUBSCRIBER_DATA", 1.0),
-        // tests/tatp.rs derives it
-        ("GET_NEW_DESTINATION", 0.1479),
-        ("GET_ACCESS_DATA", 0.625),
-        ("UPDATE_SUBSCRIBER_DATA", 0.625),
-        ("UPDATE_LOCATION", 1.0),
-        ("INSERT_CALL_FORWARDING", 0.3125),
-        ("DELETE_CALL_FORWARDING", 0.3125),
-    ] {
-        let counts = &operation(&run, name)["counts"];
-        let (ok, failed) = (counts["ok"].as_f64().unwrap(), counts["expectedFailure"].as_f64().unwrap());
-        assert_eq!(counts["error"], 0, "{name}: {run}");
-        let (total, share) = (ok + failed, ok / (ok + failed));
-        let variance = expected * (1.0f64 - expected);
-        let deviation = (variance / total + variance / 20_000.0).sqrt();
-        assert!(total > 0.0 && (share - expected).abs() <= 5.0 * deviation, "{name}: {ok} of {total}");
-    }
+    successes_are_those_of_the_rules(&run, 20_000.0);
+    // Three tables that keep their rows, and six rules, before and after.
+    let checks = run["checks"].as_array().unwrap();
+    assert_eq!((checks.len(), &checks[17]["name"]), (18, &"after: value ranges".into()));
+    database.sql(&format!("DELETE FROM {}.call_forwarding WHERE s_id = 7", database.schema));
+    database.sql(&format!("UPDATE {}.special_facility SET is_active = 2 WHERE s_id = 7", database.schema));
+    let refused = database.driver("tatp run --check before --progress none");
+    refused.failed(4, "CheckFailed", "before: value ranges: ");
+    database.sql(&format!("UPDATE {}.special_facility SET is_active = 1 WHERE s_id = 7", database.schema));
     database.measured("tatp check --progress none");
     let again = database.measured("tatp load --subscribers 20000 --progress none");
     assert_eq!(again["phases"], loaded["phases"]);
@@ -144,7 +169,7 @@ fn a_wrong_password_a_missing_database_and_missing_rights_fail_at_once() {
     attempt(PASSWORD, &database.url_of(&poor, "")).failed(3, "PermissionDenied", "Access denied");
     attempt(PASSWORD, "mysql://bench:secret@h/x").failed(2, "InvalidArguments", "--password-file");
     attempt(PASSWORD, "mysql://bench@h/x?ssl=1").failed(2, "InvalidArguments", "socket=PATH");
-    let nobody = format!("mysql://bench@127.0.0.1:{}/x", support::cluster::free_port());
+    let nobody = format!("mysql://bench@127.0.0.1:{}/x", cluster::free_port());
     let refused = finish(driver(&["tatp", "check", "--url", &nobody, "--connect-timeout", "1s"]));
     refused.failed(3, "DatabaseUnreachable", "within 1 s");
 }
@@ -169,23 +194,6 @@ fn data_that_is_missing_or_unfinished_ends_with_code_4() {
     database.driver("tatp load --subscribers 10").failed(4, "SchemaMismatch", "subscriber");
     database.measured("tatp load --subscribers 10 --replace");
     database.driver("tpcc run").failed(4, "SchemaMismatch", "data of the workload tatp, not of tpcc");
-}
-
-#[test]
-fn an_interrupted_load_is_done_again_from_the_start() {
-    let database = MariaDb::new();
-    let mut child = database
-        .command("tpcc load --warehouses 1 --progress json")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    read_until_phase(&mut child.stderr.take().unwrap(), "load");
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(database.sql(&format!("SELECT complete FROM {}.dbbench_meta", database.schema)), "0");
-    database.driver("tpcc run").failed(4, "SchemaIncomplete", "load` again");
-    database.measured("tpcc load --warehouses 1 --progress none");
 }
 
 #[test]

@@ -6,6 +6,10 @@ use base64::Engine as _;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::Histogram;
 use support::driver::{metric, operation};
+use support::tpcc::{
+    all_succeed, count, inputs_have_the_specified_shares, keying_times_fit,
+    limits_are_those_of_the_specification, skipped_deliveries, the_mix_is_that_of_the_deck,
+};
 use support::Database;
 
 #[test]
@@ -38,17 +42,11 @@ fn load_run_and_check() {
     let checks: Vec<&str> =
         run["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
     assert_eq!((checks.len(), checks[0], checks[23]), (24, "before: 3.3.2.1", "after: 3.3.2.12"));
+    all_succeed(&run);
     inputs_have_the_specified_shares(&run);
-    for limit in run["limits"].as_array().unwrap() {
-        let name = limit["operation"].as_str().unwrap();
-        assert_eq!(limit["p90LimitSeconds"], if name == "STOCK_LEVEL" { 20.0 } else { 5.0 });
-        let p90 = operation(&run, name)["latency"]["p90"].as_f64().unwrap() / 1e6;
-        assert_eq!(limit["p90Seconds"], p90);
-        assert_eq!(limit["met"], p90 <= limit["p90LimitSeconds"].as_f64().unwrap());
-    }
-    let count = |name: &str, kind: &str| operation(&run, name)["counts"][kind].as_u64().unwrap();
-    let names = ["NEW_ORDER", "PAYMENT", "ORDER_STATUS", "DELIVERY", "STOCK_LEVEL"];
-    assert!(names.iter().all(|name| count(name, "ok") > 0 && count(name, "error") == 0), "{run}");
+    the_mix_is_that_of_the_deck(&run, 6.0);
+    limits_are_those_of_the_specification(&run, false);
+    let count = |name: &str, kind: &str| count(&run, name, kind);
     assert!(metric(&run, "throughput") > 0.0);
     let new_orders = operation(&run, "NEW_ORDER")["throughputPerSecond"].as_f64().unwrap();
     assert!((metric(&run, "newOrdersPerMinute") - new_orders * 60.0).abs() < 1e-6);
@@ -71,41 +69,7 @@ fn load_run_and_check() {
     all_hold("tpcc check --progress none");
     deferred_deliveries_are_all_carried_out(&database);
     terminals_keep_their_keying_times(&database);
-}
-
-/// Each share lies within five standard deviations of the one that the specification sets.
-fn inputs_have_the_specified_shares(run: &serde_json::Value) {
-    let counts = |name: &str| &operation(run, name)["counts"];
-    let ended = |name: &str, kind: &str| counts(name)[kind].as_f64().unwrap();
-    let mut shares: Vec<(String, f64, f64, f64)> = Vec::new();
-    // Clauses 2.4.1.5 (remote lines), 2.5.1.2 (remote payments, customers by name) and 2.6.1.2 (by name).
-    for (share, expected) in run["shares"].as_array().unwrap().iter().zip([0.01, 0.15, 0.6]) {
-        let (count, of) = (share["count"].as_f64().unwrap(), share["of"].as_f64().unwrap());
-        shares.push((share["name"].to_string(), count, of, expected));
-    }
-    assert_eq!(shares.len(), 3);
-    assert_eq!(shares[1].2, ended("PAYMENT", "ok"));
-    assert_eq!(shares[2].2, ended("PAYMENT", "ok") + ended("ORDER_STATUS", "ok"));
-    // Clause 2.4.1.4: orders that end in an unused item.
-    let orders = ended("NEW_ORDER", "ok") + ended("NEW_ORDER", "expectedFailure");
-    shares.push(("rolled back".into(), ended("NEW_ORDER", "expectedFailure"), orders, 0.01));
-    for (name, count, of, expected) in shares {
-        let deviation = (expected * (1.0 - expected) * of).sqrt();
-        assert!(
-            of > 0.0 && (count - expected * of).abs() <= 5.0 * deviation + 1.0,
-            "{name}: {count} of {of}"
-        );
-    }
-    // Clause 5.2.4.2: the six terminals have drawn whole decks, and each a part of one.
-    let names = [("NEW_ORDER", 0.45), ("PAYMENT", 0.43), ("ORDER_STATUS", 0.04), ("DELIVERY", 0.04)];
-    let total: f64 = ["NEW_ORDER", "PAYMENT", "ORDER_STATUS", "DELIVERY", "STOCK_LEVEL"]
-        .iter()
-        .map(|name| ended(name, "ok") + ended(name, "expectedFailure"))
-        .sum();
-    for (name, share) in names {
-        let count = ended(name, "ok") + ended(name, "expectedFailure");
-        assert!((count - share * total).abs() <= 6.0 * 2.0 * 100.0 * share, "{name}: {count} of {total}");
-    }
+    skipped_deliveries_are_counted(&database);
 }
 
 fn deferred_deliveries_are_all_carried_out(database: &Database) {
@@ -120,38 +84,32 @@ fn deferred_deliveries_are_all_carried_out(database: &Database) {
     assert_eq!(delivery["latency"]["count"], carried_out);
     // Ten districts each, and none of these is empty yet.
     assert_eq!(delivered() - before, carried_out * 10);
-    let limits = run["limits"].as_array().unwrap();
-    let limit = limits.iter().find(|limit| limit["operation"] == "DELIVERY").unwrap();
-    assert_eq!(limit["p90LimitSeconds"], 80.0);
+    limits_are_those_of_the_specification(&run, true);
+    assert_eq!(skipped_deliveries(&run).0, 0);
     assert_eq!(run["checks"].as_array().unwrap().len(), 12);
 }
 
-/// What was keyed in fits into the time that the terminals had.
 fn terminals_keep_their_keying_times(database: &Database) {
-    let (clients, scale) = (4.0, 0.01);
     let line =
         "tpcc run --clients 4 --warmup 0s --duration 5s --pacing tpcc --pacing-scale 0.01 --progress none";
-    let run = database.measured(line);
-    let keyed: f64 = [
-        ("NEW_ORDER", 18.0),
-        ("PAYMENT", 3.0),
-        ("ORDER_STATUS", 2.0),
-        ("DELIVERY", 2.0),
-        ("STOCK_LEVEL", 2.0),
-    ]
-    .iter()
-    .map(|(name, seconds)| {
-        let counts = &operation(&run, name)["counts"];
-        let count = counts["ok"].as_f64().unwrap() + counts["expectedFailure"].as_f64().unwrap();
-        count * seconds * scale
-    })
-    .sum();
-    assert!(keyed > 0.0 && keyed <= clients * 5.0, "{keyed}");
+    keying_times_fit(&database.measured(line), 4.0, 5.0, 0.01);
     for (options, cause) in [
         ("--pacing tpcc --rate 10", "--rate"),
         ("--pacing tpcc --pacing-scale 0", "must be a number above 0"),
     ] {
         database.driver(&format!("tpcc run {options}")).failed(2, "InvalidArguments", cause);
+    }
+}
+
+/// Clause 2.7.4.2.
+fn skipped_deliveries_are_counted(database: &Database) {
+    database.sql("DELETE FROM tpcc.new_order");
+    for mode in ["inline", "deferred"] {
+        let line =
+            format!("tpcc run --clients 2 --warmup 0s --duration 2s --delivery {mode} --progress none");
+        let (skipped, of, exceeded) = skipped_deliveries(&database.measured(&line));
+        assert_eq!(exceeded, skipped as f64 > (of as f64 * 0.01).max(1.0), "{skipped} of {of}");
+        database.sql("DELETE FROM tpcc.new_order");
     }
 }
 

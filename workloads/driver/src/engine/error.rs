@@ -19,6 +19,8 @@ pub enum ErrorKind {
     MissingObject,
     /// Serialization failure or deadlock: the transaction may be tried again.
     Conflict,
+    /// An index or a constraint of this name is there already.
+    Exists,
     /// A primary key or unique constraint refused the row.
     Duplicate,
     /// A foreign key refused the row.
@@ -74,9 +76,11 @@ impl From<EngineError> for Failure {
             ErrorKind::MissingObject => (Exit::Inconsistent, "SchemaMissing"),
             ErrorKind::OutOfSpace => (Exit::Invalid, "DatabaseOutOfSpace"),
             ErrorKind::Timeout => (Exit::Invalid, "StatementTimeout"),
-            ErrorKind::Conflict | ErrorKind::Duplicate | ErrorKind::ForeignKey | ErrorKind::Other => {
-                (Exit::Invalid, "DatabaseError")
-            }
+            ErrorKind::Conflict
+            | ErrorKind::Exists
+            | ErrorKind::Duplicate
+            | ErrorKind::ForeignKey
+            | ErrorKind::Other => (Exit::Invalid, "DatabaseError"),
         };
         Failure::new(exit, reason, error.message)
     }

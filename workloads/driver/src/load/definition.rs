@@ -106,16 +106,18 @@ pub fn after_rows(keys: &[Key], dialect: Dialect) -> Vec<Stage> {
             Stage { parallel: false, statements: one_by_one(&foreign) },
         ],
         Dialect::MySql => {
-            // All indexes of a table in one pass over it. The rows are the generator's own: checking each one
-            // against its parent would write every table a second time.
-            let mut unchecked = by_table(&foreign);
-            if !unchecked.is_empty() {
-                unchecked.insert(0, "SET SESSION foreign_key_checks = 0".into());
-                unchecked.push("SET SESSION foreign_key_checks = 1".into());
-            }
+            // The rows are the generator's own: checking each one against its parent would write every table a
+            // second time.
+            let unchecked = |statement| {
+                format!("SET SESSION foreign_key_checks = 0; {statement}; SET SESSION foreign_key_checks = 1")
+            };
             vec![
+                // All indexes of a table in one pass over it.
                 Stage { parallel: true, statements: by_table(&indexes) },
-                Stage { parallel: false, statements: unchecked },
+                Stage {
+                    parallel: false,
+                    statements: by_table(&foreign).into_iter().map(unchecked).collect(),
+                },
             ]
         }
         // It enforces no key and has no index; what is assumed helps its optimizer. In order, because a change
@@ -154,9 +156,17 @@ fn by_table(keys: &[Key]) -> Vec<String> {
             tables.push(key.table);
         }
     }
+    // A second constraint of the same name is refused, a nameless one would be made again.
+    let add = |key: &Key| match key.is_foreign() {
+        true => {
+            let columns = key.columns.replace(", ", "_");
+            format!("ADD CONSTRAINT {}_{columns}_fkey {}", key.table, key.clause())
+        }
+        false => format!("ADD {}", key.clause()),
+    };
     let clauses = |table: &str| {
         let own = keys.iter().filter(|key| key.table == table);
-        own.map(|key| format!("ADD {}", key.clause())).collect::<Vec<_>>().join(", ")
+        own.map(add).collect::<Vec<_>>().join(", ")
     };
     tables.iter().map(|table| format!("ALTER TABLE {table} {}", clauses(table))).collect()
 }
@@ -201,8 +211,12 @@ mod tests {
         let stages = after_rows(&KEYS, Dialect::MySql);
         assert_eq!(stages.len(), 2);
         assert_eq!(stages[0].statements, ["ALTER TABLE a ADD INDEX a_y (y, z), ADD UNIQUE INDEX a_z (z)"]);
-        assert_eq!(stages[1].statements.len(), 3);
-        assert_eq!(stages[1].statements[1], "ALTER TABLE a ADD FOREIGN KEY (y) REFERENCES b (x)");
+        assert_eq!(
+            stages[1].statements,
+            ["SET SESSION foreign_key_checks = 0; \
+              ALTER TABLE a ADD CONSTRAINT a_y_fkey FOREIGN KEY (y) REFERENCES b (x); \
+              SET SESSION foreign_key_checks = 1"]
+        );
     }
 
     #[test]

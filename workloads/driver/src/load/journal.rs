@@ -35,12 +35,14 @@ pub struct Journal {
     statements: Vec<u32>,
 }
 
-/// Whether an engine keeps a journal; elsewhere an interrupted load is dropped and done again.
+/// Whether an engine keeps a journal; elsewhere an interrupted load is dropped and done again. Hyper has no key
+/// that would refuse a chunk's second entry.
 pub fn kept(dialect: Dialect) -> bool {
-    dialect == Dialect::PostgreSql
+    dialect != Dialect::Hyper
 }
 
-/// Whether statements that make keys can be entered in their own transaction.
+/// Whether statements that make keys can be entered in their own transaction. Elsewhere each one ends the
+/// transaction that it is in; that a key is there already shows when it is made again under its name.
 pub fn keeps_statements(dialect: Dialect) -> bool {
     dialect == Dialect::PostgreSql
 }
@@ -80,24 +82,33 @@ impl Journal {
     }
 }
 
-/// Enters a chunk; to be called in the transaction of its rows.
-pub async fn enter<S: Session>(
-    session: &S,
-    table: &str,
-    number: u32,
-    chunk: &Chunk,
-) -> Result<(), EngineError> {
-    let statement = session.prepare(INSERT).await?;
-    let digest = hex(&chunk.digest);
-    let values = [
-        Value::Text(table),
-        Value::Int(number as i32),
-        Value::Long(chunk.rows as i64),
-        Value::Long(chunk.bytes as i64),
-        Value::Text(&digest),
-    ];
-    session.execute(&statement, &values).await?;
-    Ok(())
+/// The statement that enters chunks, prepared once for a session.
+pub struct Entry<S: Session>(S::Statement);
+
+impl<S: Session> Entry<S> {
+    pub async fn prepare(session: &S) -> Result<Self, EngineError> {
+        Ok(Entry(session.prepare(INSERT).await?))
+    }
+
+    /// Enters a chunk; to be called in the transaction of its rows.
+    pub async fn write(
+        &self,
+        session: &S,
+        table: &str,
+        number: u32,
+        chunk: &Chunk,
+    ) -> Result<(), EngineError> {
+        let digest = hex(&chunk.digest);
+        let values = [
+            Value::Text(table),
+            Value::Int(number as i32),
+            Value::Long(chunk.rows as i64),
+            Value::Long(chunk.bytes as i64),
+            Value::Text(&digest),
+        ];
+        session.execute(&self.0, &values).await?;
+        Ok(())
+    }
 }
 
 /// A statement together with its entry, to be sent as one text: PostgreSQL makes them one transaction.

@@ -169,6 +169,7 @@ async fn write<E: Engine, D: Dataset>(
 ) -> Result<Record, Failure> {
     let mut phases: Vec<Phase> = Vec::new();
     let began = std::time::Instant::now();
+    let resumed = journal.is_some();
     let journal = match journal {
         Some(journal) => journal,
         None => {
@@ -184,7 +185,7 @@ async fn write<E: Engine, D: Dataset>(
     let loaded = began.elapsed().as_secs_f64();
 
     let timer = PhaseTimer::start("index");
-    make_keys(invocation, session, dataset, connections, &journal).await?;
+    make_keys(invocation, dataset, connections, resumed, &journal).await?;
     phases.push(timer.end());
 
     let timer = PhaseTimer::start("settle");
@@ -248,19 +249,15 @@ async fn create<E: Engine, D: Dataset>(
 /// the load had.
 async fn make_keys<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
-    session: &E::Session,
     dataset: &D,
     connections: usize,
+    resumed: bool,
     journal: &Journal,
 ) -> Result<(), Failure> {
     let dialect = invocation.engine.dialect();
     let stages = definition::after_rows(dataset.keys(), dialect);
     let total = stages.iter().map(|stage| stage.statements.len()).sum::<usize>();
     invocation.progress.begin("index", total as u64, "statements");
-    if !journal::keeps_statements(dialect) && journal::kept(dialect) && total > 0 {
-        // Which keys there are could not be told after an interruption here: the load is then done again.
-        session.drop_table(journal::TABLE).await?;
-    }
     let mut number = 0;
     for Stage { parallel, statements } in &stages {
         let numbered: Vec<(u32, &String)> = (number..).zip(statements).collect();
@@ -271,7 +268,11 @@ async fn make_keys<E: Engine, D: Dataset>(
         side_by_side(invocation, &missing, side, async |session, (number, statement)| {
             match journal::keeps_statements(dialect) {
                 true => make_key(session, *number, statement).await,
-                false => session.script(statement).await,
+                false => match session.script(statement).await {
+                    // The interrupted load has made it, or the server was still at it for that one.
+                    Err(error) if resumed && error.kind == ErrorKind::Exists => Ok(()),
+                    done => done,
+                },
             }
         })
         .await?;

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::dataset::{Dataset, Table};
 use super::digest::ChunkDigest;
-use super::journal::{self, Chunk, Journal};
+use super::journal::{self, Chunk, Entry, Journal};
 use crate::engine::{CopyIn, Engine, EngineError, ErrorKind, Isolation, Session};
 use crate::failure::Failure;
 use crate::report::Progress;
@@ -108,12 +108,15 @@ async fn feed<E: Engine, D: Dataset>(
 ) -> Result<(), EngineError> {
     let session = engine.connect().await?;
     session.limit_statements(None).await?;
-    let journaled = journal::kept(engine.dialect());
+    let entry = match journal::kept(engine.dialect()) {
+        true => Some(Entry::prepare(&session).await?),
+        false => None,
+    };
     loop {
         let next = queue.lock().expect("no holder of this lock panics").next();
         let Some((table, number)) = next else { break };
         let mut rows = dataset.open(table, number);
-        if journaled {
+        if entry.is_some() {
             session.begin(Isolation::ReadCommitted).await?;
         }
         let mut copy = session.copy_in(table.name).await?;
@@ -142,8 +145,8 @@ async fn feed<E: Engine, D: Dataset>(
             ));
         }
         let chunk = Chunk { rows: count, bytes, digest: hash.finalize().into() };
-        if journaled {
-            journal::enter(&session, table.name, number, &chunk).await?;
+        if let Some(entry) = &entry {
+            entry.write(&session, table.name, number, &chunk).await?;
             session.commit().await?;
         }
         let _ = done.send(Ok(ChunkDone { table: table.name, number, chunk }));

@@ -163,7 +163,7 @@ impl Tally {
     /// The shares as they stand in the result document.
     pub fn shares(&self, names: &[&str]) -> Vec<Share> {
         let named = names.iter().zip(&self.shares);
-        named.map(|(name, (count, of))| Share { name: (*name).into(), count: *count, of: *of }).collect()
+        named.map(|(name, (count, of))| Share::new(name, *count, *of)).collect()
     }
 }
 

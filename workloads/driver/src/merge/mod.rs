@@ -194,10 +194,11 @@ fn metrics(parts: &[Part], arrangement: Arrangement, operations: &[Value], valid
 fn shares(parts: &[Part]) -> Vec<Share> {
     let sum = |share: &Share| {
         let same = || parts.iter().flat_map(|part| &part.shares).filter(|other| other.name == share.name);
-        Share {
-            name: share.name.clone(),
-            count: same().map(|other| other.count).sum(),
-            of: same().map(|other| other.of).sum(),
+        let (count, of) = (same().map(|other| other.count).sum(), same().map(|other| other.of).sum());
+        let summed = Share::new(&share.name, count, of);
+        match share.limit {
+            Some(limit) => summed.limited(limit),
+            None => summed,
         }
     };
     parts[0].shares.iter().map(sum).collect()

@@ -198,12 +198,30 @@ pub struct Counts {
     pub error: u64,
 }
 
-/// A share of the inputs of successful transactions: `count` of `of`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A share of the inputs of successful transactions, or of these themselves: `count` of `of`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     pub name: String,
     pub count: u64,
     pub of: u64,
+    /// Above this part of `of`, and above one, the specification wants it reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// Whether `count` is above the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exceeded: Option<bool>,
+}
+
+impl Share {
+    pub fn new(name: &str, count: u64, of: u64) -> Self {
+        Share { name: name.into(), count, of, limit: None, exceeded: None }
+    }
+
+    /// The same share held against a limit.
+    pub fn limited(self, limit: f64) -> Self {
+        let allowed = (limit * self.of as f64).max(1.0);
+        Share { limit: Some(limit), exceeded: Some(self.count as f64 > allowed), ..self }
+    }
 }
 
 /// How long 90 % of an operation's transactions may take at most, and how long they took.

@@ -66,6 +66,13 @@ impl MariaDb {
         self.server.client(sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
+    /// Runs SQL as the tests' user in the background; its statements end in `//`.
+    pub fn spawn(&self, sql: &str) -> Child {
+        let mut client = self.server.client_command(sql);
+        client.arg("--delimiter=//").stdin(Stdio::null()).stdout(Stdio::null());
+        client.spawn().expect("the client mariadb runs")
+    }
+
     pub fn command(&self, line: &str) -> Command {
         let mut command = command_at(&self.url(), line);
         if !line.contains("--schema") {
@@ -149,14 +156,18 @@ impl Server {
         }
     }
 
-    fn client(&self, sql: &str) -> Result<String, String> {
-        let output = Command::new("mariadb")
+    fn client_command(&self, sql: &str) -> Command {
+        let mut client = Command::new("mariadb");
+        client
             .args(["--no-defaults", "--protocol=tcp", "--host=127.0.0.1", "--batch", "--skip-column-names"])
             .args([format!("--port={}", self.port), format!("--user={USER}")])
             .args(["--execute", sql])
-            .env("MYSQL_PWD", PASSWORD)
-            .output()
-            .expect("the client mariadb runs");
+            .env("MYSQL_PWD", PASSWORD);
+        client
+    }
+
+    fn client(&self, sql: &str) -> Result<String, String> {
+        let output = self.client_command(sql).output().expect("the client mariadb runs");
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }

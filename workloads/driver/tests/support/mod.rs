@@ -7,6 +7,7 @@ pub mod hyper;
 pub mod mariadb;
 pub mod small_disk;
 pub mod tatp;
+pub mod tpcc;
 pub mod tpch;
 
 pub use cluster::Database;

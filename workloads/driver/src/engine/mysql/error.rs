@@ -79,6 +79,7 @@ fn kind_of(code: u16, message: &str) -> ErrorKind {
         // 1020: the row has changed since the snapshot (MariaDB, innodb_snapshot_isolation)
         1213 | 1020 => ErrorKind::Conflict,
         1205 => ErrorKind::Locked,
+        1061 | 1826 => ErrorKind::Exists,
         1062 | 1586 => ErrorKind::Duplicate,
         1216 | 1217 | 1451 | 1452 => ErrorKind::ForeignKey,
         1045 | 1251 | 1698 | 1820 | 1862 | 3118 => ErrorKind::Authentication,
@@ -112,6 +113,8 @@ mod tests {
         assert_eq!(server(1205, "HY000", "Lock wait timeout exceeded").kind, ErrorKind::Locked);
         assert_eq!(server(1062, "23000", "Duplicate entry").kind, ErrorKind::Duplicate);
         assert_eq!(server(1452, "23000", "a foreign key constraint fails").kind, ErrorKind::ForeignKey);
+        assert_eq!(server(1061, "42000", "Duplicate key name").kind, ErrorKind::Exists);
+        assert_eq!(server(1826, "HY000", "Duplicate FOREIGN KEY constraint name").kind, ErrorKind::Exists);
         assert_eq!(server(1365, "22012", "Division by 0").kind, ErrorKind::Other);
     }
 

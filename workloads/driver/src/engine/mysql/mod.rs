@@ -29,10 +29,12 @@ const ATTEMPT_LIMIT: Duration = Duration::from_secs(10);
 const LARGEST_PACKET: usize = 16 << 20;
 
 /// What every session begins with, so that equal statements do equal work whatever the server's defaults are:
-/// values that do not fit are errors, times are UTC, and a session that waits for a long load stays open.
+/// values that do not fit are errors, times are UTC, tables have transactions, and a session that waits for a long
+/// load stays open.
 const BEGINNING: &str =
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,\
-     NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', autocommit = 1, wait_timeout = 604800";
+     NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', default_storage_engine = InnoDB, autocommit = 1, \
+     wait_timeout = 604800";
 
 /// A MySQL or MariaDB server, a user and a schema.
 #[derive(Clone)]

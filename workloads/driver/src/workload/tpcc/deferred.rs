@@ -9,12 +9,10 @@ use std::time::Instant;
 use tokio::sync::mpsc::{unbounded_channel, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 
-use super::deck::DELIVERY;
 use super::inputs;
 use super::transaction::Delivery;
-use crate::engine::{Engine, EngineError, Isolation, Session};
+use crate::engine::{Engine, EngineError, Session};
 use crate::measure::Transaction;
-use crate::workload::attempt::attempt;
 
 /// Terminals that share a worker.
 const TERMINALS: usize = 10;
@@ -112,10 +110,7 @@ async fn work<S: Session>(session: S, delivery: Delivery<S>, mut orders: Unbound
     while let Some(Order::Deliver { input, queued, reply }) = orders.recv().await {
         let outcome = match &lost {
             Some(error) => Err(error.clone()),
-            None => {
-                let body = async |session: &S| delivery.run(session, &input).await;
-                attempt(&session, DELIVERY, Isolation::ReadCommitted, false, body).await
-            }
+            None => delivery.transact(&session, &input).await,
         };
         lost = outcome.as_ref().err().cloned();
         let booked =

@@ -10,6 +10,7 @@ mod inputs;
 mod names;
 mod pacing;
 mod schema;
+mod shares;
 mod terminal;
 mod transaction;
 
@@ -182,6 +183,7 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     };
     let committed = |counts: &Counts| counts.ok;
     run::measure(invocation, &workload, &command.clients, committed, &mut document).await?;
+    document.shares = shares::limited(document.shares);
     let new_orders = document.operations[deck::NEW_ORDER].throughput_per_second.unwrap_or_default();
     document.metrics.push(Metric::new("newOrdersPerMinute", "per_minute", new_orders * 60.0));
     let deferred = command.delivery == deferred::Mode::Deferred;

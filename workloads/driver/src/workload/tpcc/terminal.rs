@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::constants::Constants;
 use super::deck::{self, Deck, OPERATIONS};
 use super::deferred::{Deferred, Mode, Queues};
-use super::inputs::{self, Home, Who};
-use super::pacing;
+use super::inputs::{self, Home};
 use super::transaction::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
+use super::{pacing, shares};
 use crate::engine::{Engine, EngineError, Isolation, Session};
 use crate::measure::clients::{Client, Workload};
 use crate::measure::{Mark, Outcome, Transaction};
@@ -27,12 +27,6 @@ pub struct Tpcc<E> {
     pub queues: Queues,
 }
 
-/// What the specification sets of the inputs: 1 % of the lines, 15 % of the payments, 60 % of the customers.
-const SHARES: [&str; 3] = ["remoteOrderLines", "remotePayments", "customersByName"];
-const REMOTE_LINES: u8 = 0;
-const REMOTE_PAYMENTS: u8 = 1;
-const BY_NAME: u8 = 2;
-
 impl<E: Engine> Workload for Tpcc<E> {
     type Client = Terminal<E::Session>;
 
@@ -41,7 +35,7 @@ impl<E: Engine> Workload for Tpcc<E> {
     }
 
     fn shares(&self) -> &'static [&'static str] {
-        &SHARES
+        &shares::NAMES
     }
 
     async fn client(&self, index: usize) -> Result<Self::Client, EngineError> {
@@ -109,21 +103,21 @@ impl<S: Session> Client for Terminal<S> {
                 let body = async |session: &S| self.new_order.run(session, &input).await;
                 let transaction = attempt(&self.session, operation, writing, false, body).await?;
                 let remote = input.lines.iter().filter(|line| line.supplier != input.warehouse).count();
-                let mark = Mark { share: REMOTE_LINES, count: remote as u16, of: input.lines.len() as u16 };
+                let mark = shares::remote_lines(remote, input.lines.len());
                 Ok(Transaction { marks: [mark, Mark::default()], ..transaction })
             }
             deck::PAYMENT => {
                 let input = inputs::Payment::draw(random, home, constants);
                 let body = async |session: &S| self.payment.run(session, &input).await;
                 let transaction = attempt(&self.session, operation, writing, false, body).await?;
-                let remote = yes_or_no(REMOTE_PAYMENTS, input.customer_warehouse != input.warehouse);
-                Ok(Transaction { marks: [remote, by_name(&input.who)], ..transaction })
+                let remote = shares::remote_payment(input.customer_warehouse != input.warehouse);
+                Ok(Transaction { marks: [remote, shares::by_name(&input.who)], ..transaction })
             }
             deck::ORDER_STATUS => {
                 let input = inputs::OrderStatus::draw(random, home, constants);
                 let body = async |session: &S| self.order_status.run(session, &input).await;
                 let transaction = attempt(&self.session, operation, reading, false, body).await?;
-                Ok(Transaction { marks: [by_name(&input.who), Mark::default()], ..transaction })
+                Ok(Transaction { marks: [shares::by_name(&input.who), Mark::default()], ..transaction })
             }
             deck::DELIVERY => {
                 let input = inputs::Delivery::draw(random, home);
@@ -131,8 +125,7 @@ impl<S: Session> Client for Terminal<S> {
                     deferred.order(input);
                     return Ok(Transaction::new(operation, Outcome::Deferred));
                 }
-                let body = async |session: &S| self.delivery.run(session, &input).await;
-                attempt(&self.session, operation, writing, false, body).await
+                self.delivery.transact(&self.session, &input).await
             }
             _ => {
                 let input = inputs::StockLevel::draw(random, home);
@@ -159,12 +152,4 @@ impl<S: Session> Client for Terminal<S> {
         }
         self.session.close().await;
     }
-}
-
-fn yes_or_no(share: u8, yes: bool) -> Mark {
-    Mark { share, count: yes.into(), of: 1 }
-}
-
-fn by_name(who: &Who) -> Mark {
-    yes_or_no(BY_NAME, matches!(who, Who::LastName(_)))
 }

@@ -1,12 +1,15 @@
-//! Delivery (clause 2.7), all ten districts in one transaction and at once instead of from a queue.
+//! Delivery (clause 2.7), all ten districts in one transaction.
 
+use std::cell::Cell;
 use std::time::SystemTime;
 
 use super::super::customer::missing;
-use super::super::inputs;
+use super::super::deck::DELIVERY;
 use super::super::schema::DISTRICTS;
-use crate::engine::{EngineError, Row, Session};
-use crate::workload::attempt::Ending;
+use super::super::{inputs, shares};
+use crate::engine::{EngineError, Isolation, Row, Session};
+use crate::measure::{Mark, Transaction};
+use crate::workload::attempt::{attempt, Ending};
 
 const OLDEST: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 \
     ORDER BY no_o_id LIMIT 1 FOR UPDATE";
@@ -44,12 +47,30 @@ impl<S: Session> Delivery<S> {
         })
     }
 
-    /// Delivers the oldest open order of each district. A district without one is skipped (clause 2.7.4.2).
-    pub async fn run(&self, session: &S, input: &inputs::Delivery) -> Result<Ending, EngineError> {
+    /// Runs the transaction, and marks it when it has skipped a district.
+    pub async fn transact(&self, session: &S, input: &inputs::Delivery) -> Result<Transaction, EngineError> {
+        // Of the last attempt.
+        let skipped = Cell::new(0);
+        let body = async |session: &S| {
+            skipped.set(self.deliver(session, input).await?);
+            Ok(Ending::Commit)
+        };
+        let transaction = attempt(session, DELIVERY, Isolation::ReadCommitted, false, body).await?;
+        let mark = shares::skipped_delivery(skipped.get() > 0);
+        Ok(Transaction { marks: [mark, Mark::default()], ..transaction })
+    }
+
+    /// Delivers the oldest open order of each district. A district without one is skipped (clause 2.7.4.2);
+    /// returns how many.
+    async fn deliver(&self, session: &S, input: &inputs::Delivery) -> Result<u32, EngineError> {
         let warehouse = input.warehouse;
+        let mut skipped = 0;
         for district in 1..=DISTRICTS {
             let rows = session.query(&self.oldest, &[warehouse.into(), district.into()]).await?;
-            let Some(row) = rows.first() else { continue };
+            let Some(row) = rows.first() else {
+                skipped += 1;
+                continue;
+            };
             let key = [warehouse.into(), district.into(), row.int(0)?.into()];
             session.execute(&self.delete, &key).await?;
             let rows = session.query(&self.order, &key).await?;
@@ -61,6 +82,6 @@ impl<S: Session> Delivery<S> {
             let amount = rows.first().ok_or_else(|| missing("line to deliver"))?.decimal(0)?;
             session.execute(&self.update_customer, &[amount.into(), w, d, customer.into()]).await?;
         }
-        Ok(Ending::Commit)
+        Ok(skipped)
     }
 }
