@@ -31,6 +31,13 @@ def test_the_sample():
     assert "query=1," in result.stdout
 
 
+def test_targets_whose_data_are_loaded_in_every_block_are_named():
+    says = "Loaded in every block, for the data end with the target: "
+    volumes = SAMPLE.with_name("virtual-machine-volumes.yaml")
+    assert f"{says}empty-disk\n" in run(volumes).stdout
+    assert says not in run(SAMPLE).stdout
+
+
 def test_json_adds_up():
     document = json.loads(run("-", "--json", text=changed(min=4)).stdout)
     assert (document["kind"], document["schemaVersion"]) == ("Plans", 1)

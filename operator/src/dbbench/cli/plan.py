@@ -165,6 +165,9 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
             seconds(load_seconds(workload, assumed)),
         )
     out.print(view)
+    anew = [target.name for target in spec.measured_targets if not spec.keeps_data(target)]
+    if anew:
+        out.print(f"Loaded in every block, for the data end with the target: {', '.join(anew)}")
     out.print(
         f"Preparation {seconds(run.preparation)}, then {seconds(run.block)} for each block of "
         f"{run.trials_per_block} trials."

@@ -112,8 +112,9 @@ def _hardware(kubevirt: Manifest, machine: Target, node: Manifest) -> Iterator[P
     yield Problem(
         "NoHardwareVirtualization",
         f"target {machine.name!r}: node {node['metadata']['name']} offers KubeVirt no /dev/kvm. "
-        "Select a node with VMX or SVM on which KubeVirt's virt-handler runs; or let KubeVirt "
-        f"emulate with `{_patch(kubevirt, emulate)}`, which every result then says.",
+        "Select a node with VMX or SVM on which KubeVirt's virt-handler runs; or write runtime: "
+        f"QEMU, or let KubeVirt emulate with `{_patch(kubevirt, emulate)}`: every result then says "
+        "that the guest was emulated.",
     )
 
 
