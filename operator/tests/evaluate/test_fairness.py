@@ -194,6 +194,21 @@ def test_what_a_target_has_of_its_own_is_told_and_is_no_unfairness():
     assert "CPU model: Xeon / vm not reported" in both.message
 
 
+def test_a_message_names_what_fits_a_condition_and_counts_the_rest():
+    many = [
+        fairness.Difference("vm", f"setting {n:03}", "a" * 1000, "b" * 1000, inherent)
+        for n in range(200)
+        for inherent in (True, False)
+    ]
+    message = finding(tuple(many)).message
+    assert "setting 020: aaa" in message
+    assert "aaa... / vm bbb" in message
+    assert message.count(" more") == 2
+    assert len(message) < 32768
+    listed = message.partition(". What a target has")[0]
+    assert listed.endswith(f"and {200 - listed.count('setting')} more")
+
+
 def test_data_of_a_workload_that_not_every_target_has_run_are_not_compared_yet():
     reports = [trial("pod"), trial("vm")]
     ahead = dataclasses.replace(load("pod"), workload="telecom")

@@ -22,9 +22,9 @@ from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 Profile = Mapping[str, Values]
 """Values of a target, by the property's name; without those that it does not report."""
 
-# Of a condition's message; a message has at most 32768 characters.
-_MAX_LISTED = 100
-_MAX_CHARACTERS = 120
+# Characters of a value, and of each of the two lists; a condition's message has at most 32768.
+_MAX_VALUE = 120
+_MAX_LIST = 15_000
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,18 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
 
 
 def _listed(found: Sequence[Difference]) -> str:
-    listed = "; ".join(str(difference) for difference in found[:_MAX_LISTED])
-    more = f"; and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
-    return listed + more
+    shown: list[str] = []
+    left = _MAX_LIST
+    for text in map(str, found):
+        left -= len(text) + len("; ")
+        if left < 0:
+            return "; ".join([*shown, f"and {len(found) - len(shown)} more"])
+        shown.append(text)
+    return "; ".join(shown)
 
 
 def _short(value: str) -> str:
-    return value if len(value) <= _MAX_CHARACTERS else f"{value[: _MAX_CHARACTERS - 3]}..."
+    return value if len(value) <= _MAX_VALUE else f"{value[: _MAX_VALUE - 3]}..."
 
 
 def _compared(
