@@ -98,19 +98,16 @@ def _target(
 def with_properties(
     found: Environment, profiles: Mapping[str, Mapping[str, Mapping[str, str]]]
 ) -> Environment:
-    """With each target's value of every property that has one; what was known before stays."""
-    return found.model_copy(
-        update={
-            "targets": [
-                target.model_copy(
-                    update={
-                        "properties": target.properties | _scalars(profiles.get(target.name, {}))
-                    }
-                )
-                for target in found.targets
-            ]
-        }
-    )
+    """With each target's value of every property that has one; what was known before stays.
+
+    By name, as the API server gives a map back: so what is computed again from a status is the same
+    text.
+    """
+    targets = []
+    for target in found.targets:
+        known = target.properties | _scalars(profiles.get(target.name, {}))
+        targets.append(target.model_copy(update={"properties": dict(sorted(known.items()))}))
+    return found.model_copy(update={"targets": targets})
 
 
 def _scalars(profile: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
