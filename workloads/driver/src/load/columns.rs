@@ -6,6 +6,9 @@
 pub trait Columns {
     fn number(&mut self, value: impl itoa::Integer) -> &mut Self;
 
+    /// A number of at most three digits: most columns of some tables, and many times faster than any number.
+    fn small(&mut self, value: u8) -> &mut Self;
+
     /// A number with leading zeros.
     fn padded(&mut self, value: u32, digits: usize) -> &mut Self;
 
@@ -27,9 +30,45 @@ pub const NULL: &str = "\\N";
 
 const SEPARATOR: u8 = b'|';
 
+/// Each small number with its separator, and how many of the four bytes that takes.
+const SMALL: [([u8; 4], u8); 256] = small_numbers();
+
+const fn small_numbers() -> [([u8; 4], u8); 256] {
+    let mut all = [([SEPARATOR; 4], 0); 256];
+    let mut value = 0;
+    while value < all.len() {
+        let digits = [(value / 100) as u8, (value / 10 % 10) as u8, (value % 10) as u8];
+        let mut place = if value >= 100 {
+            0
+        } else if value >= 10 {
+            1
+        } else {
+            2
+        };
+        all[value].1 = 4 - place as u8;
+        let first = place;
+        while place < digits.len() {
+            all[value].0[place - first] = b'0' + digits[place];
+            place += 1;
+        }
+        value += 1;
+    }
+    all
+}
+
 impl Columns for Vec<u8> {
     fn number(&mut self, value: impl itoa::Integer) -> &mut Self {
         self.text(itoa::Buffer::new().format(value))
+    }
+
+    #[inline]
+    fn small(&mut self, value: u8) -> &mut Self {
+        let (text, length) = &SMALL[usize::from(value)];
+        // Always four bytes: a copy of a fixed length is one instruction.
+        let end = self.len() + usize::from(*length);
+        self.extend_from_slice(text);
+        self.truncate(end);
+        self
     }
 
     fn padded(&mut self, value: u32, digits: usize) -> &mut Self {
@@ -86,6 +125,12 @@ mod tests {
             out.number(u64::MAX).end_row();
         });
         assert_eq!(rows, "-1|a|bc|\\N\n18446744073709551615\n");
+    }
+
+    #[test]
+    fn small_numbers_are_written_as_any_other() {
+        let all = |write: fn(&mut Vec<u8>, u8)| row(|out| (0..=u8::MAX).for_each(|value| write(out, value)));
+        assert_eq!(all(|out, value| _ = out.small(value)), all(|out, value| _ = out.number(value)));
     }
 
     #[test]

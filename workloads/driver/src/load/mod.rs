@@ -8,6 +8,7 @@ mod digest;
 mod journal;
 mod meta;
 mod procedure;
+mod queue;
 mod stream;
 
 pub use columns::{Columns, NULL};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use super::dataset::{Dataset, Table};
 use super::digest::ChunkDigest;
 use super::journal::{self, Chunk, Entry, Journal};
+use super::queue::Queue;
 use crate::engine::{CopyIn, Engine, EngineError, ErrorKind, Isolation, Session};
 use crate::failure::Failure;
 use crate::report::Progress;
@@ -18,6 +19,10 @@ use crate::report::Progress;
 /// Size of one message to the database, in bytes: enough to make system calls rare, small enough to
 /// keep the server fed while the next one is generated.
 const MESSAGE: usize = 64 * 1024;
+
+/// After so many bytes, and the rest of a chunk, a bulk load ends and is committed: an interruption costs no more
+/// than this on each connection. Short ones are slower: a server has memory and pages to find for each of them.
+const COPY: u64 = 32 * 1024 * 1024;
 
 /// What was sent, by table.
 #[derive(Default)]
@@ -27,6 +32,7 @@ pub struct Sent {
     pub bytes: u64,
 }
 
+/// A chunk that is in the database.
 struct ChunkDone {
     table: &'static str,
     number: u32,
@@ -43,8 +49,6 @@ impl Sent {
     }
 }
 
-type Queue = Arc<Mutex<std::vec::IntoIter<(&'static Table, u32)>>>;
-
 /// Streams all chunks that are not in the journal; connections take the next one as they become free.
 pub async fn stream<E: Engine, D: Dataset>(
     engine: &E,
@@ -54,20 +58,22 @@ pub async fn stream<E: Engine, D: Dataset>(
     progress: &Progress,
 ) -> Result<Sent, Failure> {
     let mut sent = Sent::default();
-    let mut work = Vec::new();
+    let mut work: Vec<(&'static Table, Vec<u32>)> = Vec::new();
     for table in dataset.tables() {
         sent.rows.insert(table.name, 0);
         sent.digests.insert(table.name, vec![[0; 32]; dataset.chunks(table) as usize]);
+        let mut missing = Vec::new();
         for number in 0..dataset.chunks(table) {
             match journal.chunk(table.name, number) {
                 Some(chunk) => sent.add(table.name, number, chunk),
-                None => work.push((table, number)),
+                None => missing.push(number),
             }
         }
+        work.push((table, missing));
     }
-    let total = work.len();
+    let total: usize = work.iter().map(|(_, chunks)| chunks.len()).sum();
     progress.begin("load", total as u64, "chunks");
-    let queue: Queue = Arc::new(Mutex::new(work.into_iter()));
+    let queue = Arc::new(Queue::new(work));
     let stop = Arc::new(AtomicBool::new(false));
     let (done, mut finished) = mpsc::unbounded_channel();
     for number in 0..connections.min(total) {
@@ -112,45 +118,68 @@ async fn feed<E: Engine, D: Dataset>(
         true => Some(Entry::prepare(&session).await?),
         false => None,
     };
-    loop {
-        let next = queue.lock().expect("no holder of this lock panics").next();
-        let Some((table, number)) = next else { break };
-        let mut rows = dataset.open(table, number);
+    while let Some((table, first)) = queue.join() {
         if entry.is_some() {
             session.begin(Isolation::ReadCommitted).await?;
         }
         let mut copy = session.copy_in(table.name).await?;
-        let mut hash = Sha256::new();
-        let (mut count, mut bytes) = (0, 0);
-        loop {
-            let mut message = Vec::with_capacity(MESSAGE + 1024);
-            let added = rows.fill(&mut message, MESSAGE);
-            if added == 0 {
-                break;
-            }
-            if stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            count += added;
-            bytes += message.len() as u64;
-            hash.update(&message);
-            copy.send(Bytes::from(message)).await?;
+        let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0, 0);
+        let mut next = Some(first);
+        while let Some(number) = next {
+            let Some(chunk) = send(dataset, table, number, &mut copy, stop).await? else { return Ok(()) };
+            rows += chunk.rows;
+            bytes += chunk.bytes;
+            chunks.push(ChunkDone { table: table.name, number, chunk });
+            next = if bytes < COPY { queue.next(table) } else { None };
         }
+        queue.leave(table);
         let taken = copy.finish().await?;
-        if taken != count {
+        if taken != rows {
             return Err(EngineError::new(
                 ErrorKind::Other,
                 "rows",
-                format!("{}: {count} rows were sent and {taken} taken", table.name),
+                format!("{}: {rows} rows were sent and {taken} taken", table.name),
             ));
         }
-        let chunk = Chunk { rows: count, bytes, digest: hash.finalize().into() };
         if let Some(entry) = &entry {
-            entry.write(&session, table.name, number, &chunk).await?;
+            for done in &chunks {
+                entry.write(&session, table.name, done.number, &done.chunk).await?;
+            }
             session.commit().await?;
         }
-        let _ = done.send(Ok(ChunkDone { table: table.name, number, chunk }));
+        for chunk in chunks {
+            let _ = done.send(Ok(chunk));
+        }
     }
     session.close().await;
     Ok(())
+}
+
+/// Generates, hashes and sends one chunk; none when another connection has failed.
+async fn send<D: Dataset>(
+    dataset: &D,
+    table: &Table,
+    number: u32,
+    copy: &mut impl CopyIn,
+    stop: &AtomicBool,
+) -> Result<Option<Chunk>, EngineError> {
+    let mut rows = dataset.open(table, number);
+    let mut hash = Sha256::new();
+    let mut chunk = Chunk { rows: 0, bytes: 0, digest: Default::default() };
+    loop {
+        let mut message = Vec::with_capacity(MESSAGE + 1024);
+        let added = rows.fill(&mut message, MESSAGE);
+        if added == 0 {
+            break;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        chunk.rows += added;
+        chunk.bytes += message.len() as u64;
+        hash.update(&message);
+        copy.send(Bytes::from(message)).await?;
+    }
+    chunk.digest = hash.finalize().into();
+    Ok(Some(chunk))
 }

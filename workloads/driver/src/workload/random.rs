@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 pub struct Random(Xoshiro256PlusPlus);
 
 const ALPHANUMERIC: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const DIGITS: &[u8; 10] = b"0123456789";
+const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 impl Random {
     /// The stream with this name and number. Streams of one seed are independent of each other, so that
@@ -22,6 +24,7 @@ impl Random {
     }
 
     /// Uniform in `low..=high`.
+    #[inline]
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
         debug_assert!(low <= high);
         let range = (high - low) as u64 + 1;
@@ -30,7 +33,14 @@ impl Random {
         low + scaled as i64
     }
 
+    /// Uniform in `0..=high`.
+    #[inline]
+    pub fn byte(&mut self, high: u8) -> u8 {
+        self.uniform(0, high.into()) as u8
+    }
+
     /// Uniform in `low..=high`.
+    #[inline]
     pub fn int(&mut self, low: i32, high: i32) -> i32 {
         self.uniform(i64::from(low), i64::from(high)) as i32
     }
@@ -77,25 +87,24 @@ impl Random {
 
     /// Appends `length` digits (n-string).
     pub fn digits(&mut self, length: usize, out: &mut Vec<u8>) {
-        self.characters(&ALPHANUMERIC[52..], length, out);
+        self.characters(DIGITS, length, out);
     }
 
     /// Appends `length` upper-case letters.
     pub fn letters(&mut self, length: usize, out: &mut Vec<u8>) {
-        self.characters(&ALPHANUMERIC[..26], length, out);
+        self.characters(LETTERS, length, out);
     }
 
-    fn characters(&mut self, from: &[u8], length: usize, out: &mut Vec<u8>) {
-        let start = out.len();
-        out.resize(start + length, 0);
-        // Four characters from one random word: text is most of the data.
-        for piece in out[start..].chunks_mut(4) {
-            let mut word = self.0.next_u64();
-            for place in piece {
-                *place = from[(((word & 0xffff) * from.len() as u64) >> 16) as usize];
-                word >>= 16;
-            }
+    fn characters<const N: usize>(&mut self, from: &[u8; N], length: usize, out: &mut Vec<u8>) {
+        let end = out.len() + length;
+        // Four characters from one random word: text is most of the data. Always four, the last ones to be cut
+        // off, so that their number and the alphabet's are known to the compiler.
+        for _ in 0..length.div_ceil(4) {
+            let word = self.0.next_u64();
+            let place = |at: u32| from[(((word >> (16 * at)) & 0xffff) * N as u64 >> 16) as usize];
+            out.extend_from_slice(&[place(0), place(1), place(2), place(3)]);
         }
+        out.truncate(end);
     }
 }
 

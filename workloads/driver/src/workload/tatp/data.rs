@@ -11,7 +11,7 @@ const CHUNK: u32 = 10_000;
 const NUMBER_DIGITS: usize = 15;
 
 /// Start times of call forwarding.
-pub const START_TIMES: [i32; 3] = [0, 8, 16];
+pub const START_TIMES: [u8; 3] = [0, 8, 16];
 
 #[derive(Debug, Clone)]
 pub struct TatpData {
@@ -79,7 +79,7 @@ impl Dataset for TatpData {
 }
 
 /// Appends a subscriber's rows of one table; returns how many.
-type RowWriter = fn(u32, &[i32], &mut Random, &mut Vec<u8>) -> u64;
+type RowWriter = fn(u32, &[u8], &mut Random, &mut Vec<u8>) -> u64;
 
 struct Chunk {
     next: u32,
@@ -104,7 +104,7 @@ impl Rows for Chunk {
 
 /// Different types out of 1 to 4, in order.
 struct Types {
-    all: [i32; 4],
+    all: [u8; 4],
     count: usize,
 }
 
@@ -118,7 +118,7 @@ impl Types {
         Types { all, count }
     }
 
-    fn chosen(&self) -> &[i32] {
+    fn chosen(&self) -> &[u8] {
         &self.all[..self.count]
     }
 }
@@ -128,11 +128,11 @@ pub fn subscriber_number(id: i32) -> String {
     format!("{id:0NUMBER_DIGITS$}")
 }
 
-fn subscriber(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+fn subscriber(id: u32, _: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     out.number(id).padded(id, NUMBER_DIGITS);
     for highest in [1, 15, 255] {
         for _ in 0..10 {
-            out.number(random.int(0, highest));
+            out.small(random.byte(highest));
         }
     }
     let mut location = || random.uniform(1, (1 << 32) - 1);
@@ -140,32 +140,32 @@ fn subscriber(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64
     1
 }
 
-fn access_info(id: u32, _: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+fn access_info(id: u32, _: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     let types = Types::draw(random);
     for ai_type in types.chosen() {
-        out.number(id).number(*ai_type).number(random.int(0, 255)).number(random.int(0, 255));
+        out.number(id).small(*ai_type).small(random.byte(255)).small(random.byte(255));
         out.written(|out| random.letters(3, out)).written(|out| random.letters(5, out)).end_row();
     }
     types.count as u64
 }
 
-fn special_facility(id: u32, facilities: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+fn special_facility(id: u32, facilities: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     for sf_type in facilities {
-        out.number(id).number(*sf_type).number(i32::from(random.percent(85)));
-        out.number(random.int(0, 255)).number(random.int(0, 255));
+        out.number(id).small(*sf_type).small(random.percent(85).into());
+        out.small(random.byte(255)).small(random.byte(255));
         out.written(|out| random.letters(5, out)).end_row();
     }
     facilities.len() as u64
 }
 
-fn call_forwarding(id: u32, facilities: &[i32], random: &mut Random, out: &mut Vec<u8>) -> u64 {
+fn call_forwarding(id: u32, facilities: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     let mut rows = 0;
     for sf_type in facilities {
         let mut times = START_TIMES;
         random.shuffle(&mut times);
         let count = random.uniform(0, 3) as usize;
         for start in &times[..count] {
-            out.number(id).number(*sf_type).number(*start).number(start + random.int(1, 8));
+            out.number(id).small(*sf_type).small(*start).small(start + 1 + random.byte(7));
             out.written(|out| random.digits(NUMBER_DIGITS, out)).end_row();
         }
         rows += count as u64;

@@ -74,7 +74,7 @@ pub fn kind(random: &mut Random) -> i32 {
 }
 
 pub fn start_time(random: &mut Random) -> i32 {
-    *random.pick(&START_TIMES)
+    i32::from(*random.pick(&START_TIMES))
 }
 
 /// An end time, drawn apart from the start time.
