@@ -100,7 +100,7 @@ def _compare(
     for number in range(rounds):
         for which in (0, 1) if number % 2 == 0 else (1, 0):
             source.empty(server)
-            server.sql("postgres", f"DROP SCHEMA {source.schema} CASCADE")
+            server.sql("postgres", f"DROP SCHEMA IF EXISTS {source.schema} CASCADE")
             server.sql("postgres", "CHECKPOINT")
             if which == 0:
                 taken = load_rows(server, program, f"{line} --connections {connections}")

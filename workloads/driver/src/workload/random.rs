@@ -101,7 +101,7 @@ impl Random {
         // off, so that their number and the alphabet's are known to the compiler.
         for _ in 0..length.div_ceil(4) {
             let word = self.0.next_u64();
-            let place = |at: u32| from[(((word >> (16 * at)) & 0xffff) * N as u64 >> 16) as usize];
+            let place = |at: u32| from[((((word >> (16 * at)) & 0xffff) * N as u64) >> 16) as usize];
             out.extend_from_slice(&[place(0), place(1), place(2), place(3)]);
         }
         out.truncate(end);
