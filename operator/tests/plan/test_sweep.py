@@ -1,6 +1,7 @@
 """Properties of sweeps: which points there are, and that each is measured on every target."""
 
 import itertools
+import re
 from collections import Counter
 from typing import Any
 
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import Cell, block, cells, trial_of
+from dbbench.plan.deployment import deployed, deployed_name, deployment_points
+from dbbench.targets.names import place
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 TPCH = {"name": "q", "tpch": {"scaleFactor": "1", "connection": ["Shared", "PerQuery"]}}
@@ -24,6 +27,7 @@ def spec_with(sweep: dict[str, Any] | None, *workloads: dict[str, Any]) -> DBBen
         {
             "database": {"engine": "PostgreSQL", "image": "postgres:17"},
             "placement": {"database": NODE, "driver": NODE},
+            "resources": {"cpu": 2},
             "baseline": "pod",
             "targets": [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}],
             "workloads": list(workloads or (TPCH, TPCC, TATP)),
@@ -36,7 +40,8 @@ def values(greatest: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(1, greatest), min_size=2, max_size=4, unique=True)
 
 
-AXES = {"clients": values(10000)}
+AXES = {"clients": values(10000), "cpu": values(512), "instances": values(16)}
+BASE = {"clients": "8", "cpu": "2", "instances": "1"}
 sweeps = (
     st.fixed_dictionaries({}, optional=AXES)
     .filter(bool)
@@ -65,7 +70,7 @@ def test_the_full_design_is_the_product_of_the_axes(sweep: dict[str, Any]) -> No
 @given(sweeps)
 def test_one_at_a_time_is_the_base_point_and_each_axis_alone(sweep: dict[str, Any]) -> None:
     axes = {name: found for name, found in sweep.items() if name != "design"}
-    base = {name: value for name, value in {"clients": "8"}.items() if name in axes}
+    base = {name: value for name, value in BASE.items() if name in axes}
     found = points(spec_with(axes | {"design": "OneAtATime"}), "orders")
     assert found[0] == base
     for point in found:
@@ -100,6 +105,78 @@ def test_every_target_is_measured_once_at_each_point_of_a_block(
     assert set(counted) == set(itertools.product(("pod", "vm"), cells(spec)))
     assert set(counted.values()) == {1}
     assert block(spec, seed, index).trials == trials
+
+
+@given(sweeps, seeds, indices)
+def test_every_deployment_has_one_turn_in_a_block_and_runs_all_its_cells_in_it(
+    sweep: dict[str, Any], seed: int, index: int
+) -> None:
+    spec = spec_with(sweep)
+    turns = block(spec, seed, index).turns
+    deployments = [{trial.deployment for trial in turn.trials} for turn in turns]
+    assert all(len(names) == 1 for names in deployments)
+    assert len({name for names in deployments for name in names}) == len(turns)
+    assert len(turns) == 2 * len(deployment_points(spec))
+
+
+@given(sweeps, seeds, indices)
+def test_targets_are_measured_at_a_point_in_turns_next_to_each_other(
+    sweep: dict[str, Any], seed: int, index: int
+) -> None:
+    """What is compared is close in time, and in nothing but the turn different."""
+    turns = block(spec_with(sweep), seed, index).turns
+    for first, second in zip(turns[::2], turns[1::2], strict=True):
+        assert {first.target, second.target} == {"pod", "vm"}
+        assert [(one.cell, one.seed) for one in first.trials] == [
+            (one.cell, one.seed) for one in second.trials
+        ]
+
+
+@given(sweeps)
+def test_a_deployment_is_what_the_spec_would_be_that_says_what_its_point_says(
+    sweep: dict[str, Any],
+) -> None:
+    spec = spec_with(sweep)
+    for point in deployment_points(spec):
+        values = dict(point)
+        here = deployed(spec, point)
+        assert str(here.resources.cpu) == values.get("cpu", "2")
+        assert {str(one.instances) for one in here.targets} == {values.get("instances", "1")}
+        assert [one.name for one in here.targets] == [
+            deployed_name(name, point) for name in ("pod", "vm")
+        ]
+        assert here.baseline == deployed_name("pod", point)
+
+
+@given(sweeps)
+def test_deployments_have_names_of_their_own_that_labels_tell_apart(sweep: dict[str, Any]) -> None:
+    spec = spec_with(sweep)
+    points = deployment_points(spec)
+    names = [deployed_name(target, point) for point in points for target in ("pod", "vm")]
+    assert len(set(names)) == len(names)
+    labels = [tuple(place(name).items()) for name in names]
+    assert len(set(labels)) == len(names)
+    for name in names:
+        assert place(f"{name}.1") == place(name) | {"dbbench.io/instance": "1"}
+        assert all(re.fullmatch(r"[a-z0-9-]{1,63}", value) for value in place(name).values())
+
+
+def test_clients_alone_need_no_other_deployment() -> None:
+    spec = spec_with({"clients": [1, 64]})
+    assert deployment_points(spec) == ((),)
+    assert deployed(spec, ()) is spec
+    assert {trial.deployment for trial in block(spec, 1, 1).trials} == {"pod", "vm"}
+
+
+def test_the_control_is_deployed_at_every_point() -> None:
+    spec = spec_with({"cpu": [1, 4]})
+    controlled = spec.model_copy(
+        update={"trials": spec.trials.model_copy(update={"control": True})}
+    )
+    deployments = {trial.deployment for trial in block(controlled, 1, 1).trials}
+    assert deployments == {f"{t}@cpu{n}" for t in ("pod", "vm", "control") for n in (1, 4)}
+    here = deployed(controlled, (("cpu", "4"),))
+    assert [one.name for one in here.measured_targets] == ["pod@cpu4", "vm@cpu4", "control@cpu4"]
 
 
 @given(sweeps, seeds, indices)

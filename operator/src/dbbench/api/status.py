@@ -114,9 +114,15 @@ class TargetEnvironment(ApiModel):
 
     name: Label
     runtime: Label = Field(description="Pod, Host, KubeVirt or QEMU.")
-    instances: int = Field(1, description="Databases side by side.")
+    instances: int = Field(
+        1, description="Databases side by side; with a sweep, at its largest point."
+    )
     overcommitment: Number = Field(
-        "", description='Sum of the instances\' CPUs to those of the node, for example "150%".'
+        "",
+        description=(
+            'Sum of the instances\' CPUs to those of the node, for example "150%"; with a sweep, '
+            "at its largest point."
+        ),
     )
     kernel: Text = ""
     hypervisor: Label = ""

@@ -31,7 +31,10 @@ class Sweep(ApiModel):
 
     model_config = ConfigDict(
         json_schema_extra=rules(
-            rule("has(self.clients)", "a sweep needs an axis: set clients"),
+            rule(
+                "has(self.clients) || has(self.cpu) || has(self.instances)",
+                "a sweep needs an axis: set clients, cpu or instances",
+            ),
         )
     )
 
@@ -45,10 +48,22 @@ class Sweep(ApiModel):
     clients: list[Annotated[int, Field(ge=1, le=10000)]] | None = _axis(
         10000, "Concurrent clients of the workloads tpcc and tatp, in place of their own `clients`."
     )
+    cpu: list[Annotated[int, Field(ge=1, le=512)]] | None = _axis(
+        512,
+        "CPUs of every target, in place of `resources.cpu`: at each value all targets are deployed "
+        "anew, with volumes and data of their own.",
+    )
+    instances: list[Annotated[int, Field(ge=1, le=16)]] | None = _axis(
+        16, "Databases side by side in every target, which is deployed anew at each value."
+    )
 
 
 # Values of an axis in one workload: none where it has no such parameter.
-_SIZES = {"clients": "has(self.sweep.clients) && !has(w.tpch) ? self.sweep.clients.size()"}
+_SIZES = {
+    "clients": "has(self.sweep.clients) && !has(w.tpch) ? self.sweep.clients.size()",
+    "cpu": "has(self.sweep.cpu) ? self.sweep.cpu.size()",
+    "instances": "has(self.sweep.instances) ? self.sweep.instances.size()",
+}
 
 _FULL = " * ".join(f"({size} : 1)" for size in _SIZES.values())
 _ONE_AT_A_TIME = " + ".join(["1", *(f"({size} : 0)" for size in _SIZES.values())])
@@ -66,6 +81,22 @@ SWEEP_RULES = (
         "only tpcc and tatp have clients, and there is none of them among the workloads; remove "
         "sweep.clients",
         field_path=".sweep.clients",
+    ),
+    rule(
+        "!has(self.sweep) || !has(self.sweep.cpu) || self.targets.all(t, "
+        "!has(t.virtualMachine) || !has(t.virtualMachine.cpu) || "
+        "(!has(t.virtualMachine.cpu.sockets) && !has(t.virtualMachine.cpu.cores) && "
+        "!has(t.virtualMachine.cpu.threads)))",
+        "a virtual machine with sockets, cores or threads has as many CPUs as they say; remove "
+        "them from its cpu, or remove sweep.cpu",
+        field_path=".sweep.cpu",
+    ),
+    rule(
+        "!has(self.sweep) || !has(self.sweep.instances) || "
+        "self.targets.all(t, !has(t.host) && (!has(t.instances) || t.instances == 1))",
+        "sets the instances of every target: remove targets[].instances, and targets host: {}, "
+        "whose instances would listen on the same ports of the node",
+        field_path=".sweep.instances",
     ),
     rule(
         "!has(self.sweep) || (self.targets.size() + (self.trials.control ? 1 : 0)) * "

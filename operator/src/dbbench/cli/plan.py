@@ -133,6 +133,7 @@ def _document(title: str, spec: DBBenchmarkSpec, run: Expected) -> dict[str, Any
     return {
         "benchmark": title,
         "targets": [target.name for target in spec.measured_targets],
+        "deployments": run.deployments,
         "cells": [cell.key for cell in cells(spec)],
         "trialsPerBlock": run.trials_per_block,
         "preparationSeconds": run.preparation,
@@ -156,7 +157,7 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("cell", overflow="fold")
     view.add_column("one trial", justify="right")
-    view.add_column("loading, once for each target", justify="right")
+    view.add_column(f"loading, once for each of {run.deployments} deployments", justify="right")
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
         view.add_row(

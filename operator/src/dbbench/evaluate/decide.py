@@ -14,7 +14,14 @@ from dbbench.api.status import (
 )
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
 from dbbench.evaluate.decision import BLOCKED, SOON, WAITING, Decision
-from dbbench.evaluate.harvest import finished, harvest, identity, kind_of, recorded_identities
+from dbbench.evaluate.harvest import (
+    finished,
+    harvest,
+    identity,
+    kind_of,
+    record_identity,
+    recorded_identities,
+)
 from dbbench.evaluate.outcome import assess, results_manifest
 from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.problem import Problem
@@ -192,13 +199,7 @@ def _leftovers(state: State, status: DBBenchmarkStatus) -> tuple[Ref, ...]:
 
 def _recorded_jobs(state: State) -> tuple[Ref, ...]:
     """Jobs whose successful result is safe. Failed ones stay to be looked at until the end."""
-    kept = {
-        ("trial", r.trial, str(r.attempt)) for r in state.trials if r.outcome is Outcome.FAILED
-    } | {
-        ("load", r.target, r.workload, str(r.attempt))
-        for r in state.loads
-        if r.outcome is Outcome.FAILED
-    }
+    kept = {record_identity(record) for record in state.records if record.outcome is Outcome.FAILED}
     recorded = recorded_identities(state) - kept
     return tuple(
         Ref("Job", job["metadata"]["name"])

@@ -4,11 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dbbench.api.quantities import cpus
-from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment, TargetEnvironment
 from dbbench.evaluate.conditions import FALSE, TRUE, UNKNOWN, Finding
 from dbbench.evaluate.preflight import matching
 from dbbench.evaluate.state import State
+from dbbench.plan.deployment import (
+    at_point,
+    deployment_points,
+    largest_first,
+    overcommitment,
+)
 from dbbench.results.driver_result import server_name
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.targets.build import runtime_of
@@ -52,16 +57,6 @@ def _node_cpus(node: Mapping[str, Any]) -> int | None:
     return None if capacity is None else int(cpus(capacity))
 
 
-def overcommitment(spec: DBBenchmarkSpec, target: str, node_cpus: int | None) -> float | None:
-    """Sum of the instances' CPUs to those of the node, in percent; None where those are unknown.
-
-    Boegelsack et al. 2010: O = sum of vCPUs / physical CPUs x 100 %.
-    """
-    if not node_cpus:
-        return None
-    return 100 * spec.target(target).instances * spec.resources.cpu / node_cpus
-
-
 def _target(
     state: State, name: str, facts: Sequence[Mapping[str, Any]], before: Environment
 ) -> TargetEnvironment:
@@ -69,11 +64,13 @@ def _target(
     runtime = runtime_of(state.context, state.benchmark.spec.target(name)).value
     known = {target.name: target for target in before.targets}.get(name)
     current = known or TargetEnvironment(name=name, runtime=runtime)
-    share = overcommitment(spec, name, before.node_cpus)
+    # With a sweep, at its largest point.
+    point = largest_first(deployment_points(spec))[0]
+    share = overcommitment(spec, name, point, before.node_cpus)
     current = current.model_copy(
         update={
-            "instances": spec.target(name).instances,
-            "overcommitment": "" if share is None else f"{share:.4g}%",
+            "instances": at_point(spec, point).target(name).instances,
+            "overcommitment": "" if share is None else f"{100 * share:.4g}%",
         }
     )
     digest = _image_digest(state, name)

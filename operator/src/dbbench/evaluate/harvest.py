@@ -45,10 +45,14 @@ def unrecorded_jobs(jobs: list[Manifest], recorded: frozenset[tuple[str, ...]]) 
 
 def recorded_identities(state: State) -> frozenset[tuple[str, ...]]:
     """Identities, as `identity` gives them, of everything that has a record."""
-    return frozenset(
-        [("trial", r.trial, str(r.attempt)) for r in state.trials]
-        + [("load", r.target, r.workload, str(r.attempt)) for r in state.loads]
-    )
+    return frozenset(record_identity(record) for record in state.records)
+
+
+def record_identity(record: TrialRecord | LoadRecord) -> tuple[str, ...]:
+    """The identity of the job that the record is of."""
+    if isinstance(record, TrialRecord):
+        return ("trial", record.trial, str(record.attempt))
+    return ("load", record.target, record.deployment, record.workload, str(record.attempt))
 
 
 def kind_of(job: Manifest) -> str:
@@ -62,7 +66,10 @@ def identity(job: Manifest) -> tuple[str, ...]:
     attempt = labels["dbbench.io/attempt"]
     if kind_of(job) == "trial":
         return ("trial", labels["dbbench.io/trial"], attempt)
-    return ("load", labels["dbbench.io/target"], labels["dbbench.io/workload"], attempt)
+    deployment = labels.get("dbbench.io/deployment", "")
+    return (
+        "load", labels["dbbench.io/target"], deployment, labels["dbbench.io/workload"], attempt
+    )  # fmt: skip
 
 
 def finished(job: Manifest) -> Manifest | None:
@@ -103,7 +110,7 @@ def _record(state: State, job: Manifest, logs: Sequence[str | None]) -> TrialRec
         "instances": verdict.instances,
     }
     if kind_of(job) == "load":
-        return LoadRecord(**common)
+        return LoadRecord(deployment=labels.get("dbbench.io/deployment", ""), **common)
     benchmark = state.benchmark
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
     trial = trial_of(benchmark.spec, seed, labels["dbbench.io/trial"])

@@ -13,6 +13,8 @@ from dbbench.evaluate.environment import (
 )
 from dbbench.evaluate.schedule import Schedule, usable_records
 from dbbench.evaluate.state import Manifest, State
+from dbbench.evaluate.sweep_fairness import differences_by_point, profiles_by_point
+from dbbench.plan.deployment import largest_first
 from dbbench.results.analysis import Analysis, analyse
 from dbbench.results.documents import results_data, summary
 from dbbench.results.gates import GateOutcome, gates, worst_slowdown
@@ -42,13 +44,13 @@ def assess(state: State, stand: Schedule, *, latencies: bool = False) -> Assessm
     benchmark = state.benchmark
     records = usable_records(state, stand.blocks_done)
     found = environment(state)
-    profiles = fairness.profiles(benchmark.spec, state.trials, state.loads, found)
+    profiles = profiles_by_point(benchmark.spec, state.trials, state.loads, found)
     analysis = analyse(benchmark, records, emulated_targets(state), latencies=latencies)
     return Assessment(
         analysis=analysis,
-        fairness=fairness.finding(fairness.differences(benchmark.spec, profiles)),
+        fairness=fairness.finding(differences_by_point(benchmark.spec, profiles)),
         representative=representative(state),
-        environment=with_properties(found, profiles),
+        environment=with_properties(found, profiles[largest_first(tuple(profiles))[0]]),
         gates=tuple(gates(benchmark.spec, analysis)),
         worst_slowdown=worst_slowdown(analysis),
         results_ref=ResultsRef(config_map=results_config_map(benchmark.metadata.name)),

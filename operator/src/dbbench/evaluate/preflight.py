@@ -14,6 +14,7 @@ from dbbench.api.target import Target
 from dbbench.evaluate.machine_preflight import machine_problems
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State, labels_of
+from dbbench.plan.deployment import at_point, deployment_points, largest_first, point_name
 from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -74,6 +75,17 @@ def _database_node(
         return
     allocatable = found[0]["status"]["allocatable"]
     name = found[0]["metadata"]["name"]
+    kept: dict[str, Problem] = {}
+    for point in largest_first(deployment_points(spec)):
+        at = f"at {point_name(point)} of spec.sweep: " if point else ""
+        for problem in _room(at_point(spec, point), name, allocatable):
+            key = problem.reason if point else problem.message
+            kept.setdefault(key, Problem(problem.reason, at + problem.message))
+    yield from kept.values()
+
+
+def _room(spec: DBBenchmarkSpec, name: str, allocatable: dict[str, str]) -> Iterator[Problem]:
+    """What the node is too small for; of a sweep, at one point."""
     there = cpus(allocatable["cpu"])
     if spec.resources.cpu > there:
         yield Problem(

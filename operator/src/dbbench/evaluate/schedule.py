@@ -107,6 +107,6 @@ def attempts_of(records: tuple[TrialRecord, ...], trial: Trial) -> list[TrialRec
     return [record for record in records if record.trial == trial.id]
 
 
-def loads_of(records: tuple[LoadRecord, ...], target: str, workload: str) -> list[LoadRecord]:
-    """What came of loading this workload's data into this target so far."""
-    return [r for r in records if (r.target, r.workload) == (target, workload)]
+def loads_of(records: tuple[LoadRecord, ...], deployment: str, workload: str) -> list[LoadRecord]:
+    """What came of loading this workload's data into this deployment so far."""
+    return [r for r in records if (r.deployed, r.workload) == (deployment, workload)]

@@ -1,11 +1,13 @@
 """State: everything a decision is made from, as read from the cluster. No I/O here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.plan.deployment import deployed
+from dbbench.plan.sweep import Point
 from dbbench.results.record import LoadRecord, TrialRecord
 from dbbench.targets.context import Context, Images
 
@@ -54,6 +56,16 @@ class State:
     def context(self) -> Context:
         """What manifests are built from."""
         return Context(self.benchmark, self.images, self.kubevirt)
+
+    def at(self, point: Point) -> "State":
+        """The same, with the deployments at a point of a sweep as the targets."""
+        spec = deployed(self.benchmark.spec, point)
+        return replace(self, benchmark=self.benchmark.model_copy(update={"spec": spec}))
+
+    @property
+    def records(self) -> tuple[TrialRecord | LoadRecord, ...]:
+        """Of all attempts, at trials and at loads."""
+        return (*self.trials, *self.loads)
 
     def of_kind(self, kind: str) -> list[Manifest]:
         """The benchmark's objects of one kind."""

@@ -4,7 +4,7 @@ A step is derived from the cluster on every look. `Waiting` is the only outcome 
 into a failure: its limit counts from when the step was first seen (status.progress.stepStartTime).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial
+from dbbench.plan.deployment import deployment_points
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.jobs import load_job, trial_job
@@ -49,24 +50,24 @@ Step = Waiting | Failed
 def next_step(state: State, trial: Trial) -> Step:
     """What must happen so that this trial gets measured.
 
-    In order: other targets stop, and this one if it still runs from an earlier block; the guest's
-    disk is made, the target starts and answers, each workload is loaded, the trial runs.
+    In order: other deployments stop, and this one if it still runs from an earlier block; the
+    guest's disk is made, the database starts and answers, each workload is loaded, the trial runs.
     """
-    spec = state.benchmark.spec
-    target = spec.target(trial.target)
+    here = state.at(trial.point)
+    target = here.benchmark.spec.target(trial.deployment)
     return (
         _stop_others(state, target)
-        or _stop_earlier_turn(state, target, trial)
-        or _disk(state, target)
-        or _start(state, target)
-        or _loads(state, target)
-        or _trial(state, trial)
+        or _stop_earlier_turn(here, target, trial)
+        or _disk(here, target)
+        or _start(here, target)
+        or _loads(here, target)
+        or _trial(here, trial)
     )
 
 
 def stop_all(state: State) -> Waiting | None:
     """Stops every target; None when none runs."""
-    return _stop(state, state.benchmark.spec.measured_targets)
+    return _stop(_deployments(state))
 
 
 def target_pods(state: State, target: str) -> list[Manifest]:
@@ -94,9 +95,17 @@ def active_job_pods(state: State) -> list[Manifest]:
 
 
 def _stop_others(state: State, target: Target) -> Waiting | None:
-    return _stop(
-        state, [other for other in state.benchmark.spec.measured_targets if other != target]
-    )
+    return _stop([one for one in _deployments(state) if one[1].name != target.name])
+
+
+def _deployments(state: State) -> list[tuple[State, Target]]:
+    """Every deployment there can be, as a target of the state at its point."""
+    return [
+        (here, target)
+        for point in deployment_points(state.benchmark.spec)
+        for here in [state.at(point)]
+        for target in here.benchmark.spec.measured_targets
+    ]
 
 
 def _stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:
@@ -104,11 +113,11 @@ def _stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | 
     before = [
         parse_timestamp(record.started)
         for record in state.trials
-        if record.target == target.name and record.block < trial.block
+        if record.target == trial.target and record.block < trial.block
     ]
     pods = target_pods(state, target.name)
     if before and any(_created(pod) < max(before) for pod in pods):
-        return _stop(state, [target])
+        return _stop([(state, target)])
     return None
 
 
@@ -116,17 +125,21 @@ def _created(pod: Manifest) -> datetime:
     return parse_timestamp(pod["metadata"]["creationTimestamp"])
 
 
-def _stop(state: State, targets: Iterable[Target]) -> Waiting | None:
-    stopped, running = [], []
-    for target in targets:
-        for one in state.benchmark.spec.instances(target.name):
-            manifest = instance(state.context, one, running=False)
-            if Ref(manifest["kind"], manifest["metadata"]["name"]) in state.objects:
-                stopped.append(manifest)
-        if target_pods(state, target.name):
-            running.append(target.name)
+def _stop(deployments: Sequence[tuple[State, Target]]) -> Waiting | None:
+    running = [target.name for here, target in deployments if target_pods(here, target.name)]
     if not running:
         return None
+    state, _ = deployments[0]
+    manifests = [
+        instance(here.context, one, running=False)
+        for here, target in deployments
+        for one in here.benchmark.spec.instances(target.name)
+    ]
+    stopped = [
+        manifest
+        for manifest in manifests
+        if Ref(manifest["kind"], manifest["metadata"]["name"]) in state.objects
+    ]
     names = ", ".join(running)
     return Waiting(
         step=f"stop:{'+'.join(running)}",

@@ -24,8 +24,7 @@ from dbbench.kube.kinds import (
 )
 from dbbench.results.storage import read
 from dbbench.targets.context import Images, TargetRuntime
-from dbbench.targets.jobs import containers
-from dbbench.targets.names import LABEL_BENCHMARK, LABEL_TARGET, label_value
+from dbbench.targets.names import LABEL_BENCHMARK, label_value
 
 
 async def gather(
@@ -121,8 +120,8 @@ async def _readable(cluster: Cluster, kind: Kind) -> tuple[Manifest, ...] | None
 
 async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str | None, ...]:
     """The log of the driver of each instance; None for one that is gone."""
-    spec, namespace = state.benchmark.spec, state.benchmark.metadata.namespace
-    drivers = containers(len(spec.instances(labels_of(job)[LABEL_TARGET])))
+    namespace = state.benchmark.metadata.namespace
+    drivers = [driver["name"] for driver in job["spec"]["template"]["spec"]["containers"]]
     for pod in state.pods:
         if labels_of(pod).get("job-name") == job["metadata"]["name"]:
             name = pod["metadata"]["name"]

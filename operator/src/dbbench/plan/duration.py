@@ -1,8 +1,8 @@
 """How long a run will take, from its spec and stated assumptions. No I/O.
 
-time = sum over targets (disk + loads) + blocks x sum over targets (start + stop + sum over cells
-(job + trial)). A trial of TPC-H is its passes, with a restart before each cold query; of TPC-C and
-TATP it is warm-up and measured window.
+time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
+cells (job + trial)). A trial of TPC-H is its passes, with a restart before each cold query; of
+TPC-C and TATP it is warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
 
@@ -13,6 +13,7 @@ from dbbench.api.quantities import duration
 from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
 from dbbench.api.target import Target
 from dbbench.plan.cells import Cell, cache_state, cells
+from dbbench.plan.deployment import deployed, deployment_point, deployment_points
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Expected:
     """Counts and seconds. `preparation` happens once, `block` for each block."""
 
     targets: int
+    deployments: int
     cells: int
     preparation: float
     block: float
@@ -68,27 +70,28 @@ class Expected:
 
 def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
     """From the spec alone."""
-    targets = spec.measured_targets
+    found = cells(spec)
     loads = sum(load_seconds(workload, assumed) for workload in spec.workloads)
-    turn = sum(
-        assumed.job + trial_seconds(spec.workload(cell.workload), cell, assumed)
-        for cell in cells(spec)
-    )
+    preparation = block = 0.0
+    points = deployment_points(spec)
+    for point in points:
+        here = deployed(spec, point)
+        turn = sum(
+            assumed.job + trial_seconds(spec.workload(cell.workload), cell, assumed)
+            for cell in found
+            if deployment_point(cell) == point
+        )
+        for target in here.measured_targets:
+            once = here.keeps_data(target)
+            preparation += (assumed.disk if target.virtual_machine else 0) + (loads if once else 0)
+            block += _start_seconds(target, assumed) + assumed.stop + turn + (0 if once else loads)
+    targets = len(spec.measured_targets)
     return Expected(
-        targets=len(targets),
-        cells=len(cells(spec)),
-        preparation=sum(
-            (assumed.disk if target.virtual_machine else 0)
-            + (loads if spec.keeps_data(target) else 0)
-            for target in targets
-        ),
-        block=sum(
-            _start_seconds(target, assumed)
-            + assumed.stop
-            + turn
-            + (0 if spec.keeps_data(target) else loads)
-            for target in targets
-        ),
+        targets=targets,
+        deployments=targets * len(points),
+        cells=len(found),
+        preparation=preparation,
+        block=block,
     )
 
 

@@ -1,9 +1,11 @@
 """Blocks, turns and trials. No I/O.
 
-A block measures every cell once on every target. Within a block each target has one turn: it is
-started, runs its trials, and is stopped, so that targets never share the node's CPUs and a node
-needs room for one target only. The order of turns, and of cells within a turn, is drawn anew for
-each block, so that slow drift of the machine cancels in the mean of blocks.
+A block measures every cell once on every target. Within a block each deployment of a target has
+one turn: it is started, runs its trials, and is stopped, so that targets never share the node's
+CPUs and a node needs room for one target only. The turns at one point of a sweep follow one
+another, so that what is compared is close in time. The order of points, of turns, and of cells
+within a turn, is drawn anew for each pair of blocks, so that slow drift of the machine cancels in
+the mean of blocks.
 """
 
 import hashlib
@@ -13,6 +15,8 @@ from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan.cells import Cell, cells
+from dbbench.plan.deployment import deployed_name, deployment_point
+from dbbench.plan.sweep import Point
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,16 @@ class Trial:
     target: str
     cell: Cell
     seed: int
+
+    @property
+    def point(self) -> Point:
+        """Where the deployment stands that it is measured on; empty without such axes."""
+        return deployment_point(self.cell)
+
+    @property
+    def deployment(self) -> str:
+        """Name of that deployment; the target's own without such axes."""
+        return deployed_name(self.target, self.point)
 
     @property
     def point_hash(self) -> str:
@@ -44,7 +58,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Turn:
-    """The trials of one target within a block, in order."""
+    """The trials of one deployment of a target within a block, in order."""
 
     block: int
     target: str
@@ -71,23 +85,31 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     """
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
-    targets = [target.name for target in spec.measured_targets]
-    order.shuffle(targets)
-    ordered = list(cells(spec))
-    order.shuffle(ordered)
+    by_point: dict[Point, list[Cell]] = {}
+    for cell in cells(spec):
+        by_point.setdefault(deployment_point(cell), []).append(cell)
+    points = list(by_point)
+    order.shuffle(points)
+    turns: list[tuple[str, list[Cell]]] = []
+    for point in points:
+        targets = [target.name for target in spec.measured_targets]
+        order.shuffle(targets)
+        ordered = by_point[point]
+        order.shuffle(ordered)
+        turns += [(target, ordered) for target in targets]
     if index != first:
-        targets.reverse()
-        ordered.reverse()
-    seeds = {cell: workload_seed(seed, index, cell) for cell in ordered}
+        turns = [(target, ordered[::-1]) for target, ordered in reversed(turns)]
     return Block(
         index,
         tuple(
             Turn(
                 index,
                 target,
-                tuple(Trial(index, target, cell, seeds[cell]) for cell in ordered),
+                tuple(
+                    Trial(index, target, cell, workload_seed(seed, index, cell)) for cell in ordered
+                ),
             )
-            for target in targets
+            for target, ordered in turns
         ),
     )
 

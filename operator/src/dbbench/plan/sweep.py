@@ -10,8 +10,13 @@ Point = tuple[tuple[str, str], ...]
 """(axis, value) pairs in a fixed order."""
 
 CLIENTS = "clients"
+CPU = "cpu"
+INSTANCES = "instances"
 
-AXES = (CLIENTS,)
+DEPLOYMENT_AXES = (CPU, INSTANCES)
+"""Axes each of whose points is another deployment; the others are only other arguments."""
+
+AXES = (CLIENTS, *DEPLOYMENT_AXES)
 """The axes of a sweep, in the order in which they stand in a cell's name."""
 
 
@@ -32,7 +37,7 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
     """
     if spec.sweep is None:
         return [()]
-    axes = _axes(spec.sweep, workload)
+    axes = _axes(spec, spec.sweep, workload)
     if spec.sweep.design is SweepDesign.FULL:
         combinations = list(itertools.product(*(axis.values for axis in axes)))
     else:
@@ -49,9 +54,14 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
     ]
 
 
-def _axes(sweep: Sweep, workload: Workload) -> list[Axis]:
+def _axes(spec: DBBenchmarkSpec, sweep: Sweep, workload: Workload) -> list[Axis]:
     found = []
     timed = workload.tpcc or workload.tatp
     if sweep.clients and timed:
         found.append(Axis(CLIENTS, tuple(sweep.clients), timed.clients))
+    if sweep.cpu:
+        found.append(Axis(CPU, tuple(sweep.cpu), spec.resources.cpu))
+    if sweep.instances:
+        # No target says otherwise where they are swept: a rule of the API.
+        found.append(Axis(INSTANCES, tuple(sweep.instances), 1))
     return found

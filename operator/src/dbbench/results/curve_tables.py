@@ -23,7 +23,7 @@ def header(document: Document) -> list[str]:
     confidence = f"{level(document['confidence'])} interval"
     return [
         "workload", "target", "point", "value", confidence, "speed-up", confidence, "slowdown",
-        "verdict", "blocks",
+        "verdict", "overcommitment", "blocks",
     ]  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def rows(document: Document) -> list[list[str]]:
             _bounds(point["speedupInterval"], three_digits),
             "-" if point["slowdown"] is None else percent(point["slowdown"]),
             point["verdict"] or "-",
+            "-" if point["overcommitment"] is None else f"{100 * point['overcommitment']:.4g}%",
             str(point["blocks"]),
         ]
         for curve in document["curves"]

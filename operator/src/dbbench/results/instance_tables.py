@@ -7,13 +7,11 @@ from dbbench.results.wording import Document
 
 def side_by_side(document: Document) -> list[str]:
     """Section of the report; empty where every target is one database."""
-    environment = document["environment"] or {}
-    shares = {one["name"]: one["overcommitment"] for one in environment.get("targets") or []}
     rows = [
         [
             "/".join(part for part in (found["workload"], found["cell"]) if part),
             found["target"],
-            shares.get(found["target"]) or "-",
+            "-" if found["overcommitment"] is None else f"{100 * found['overcommitment']:.4g}%",
             quantity(found["total"], found["unit"]),
             ", ".join(quantity(value, found["unit"]) for value in found["values"]),
             f"{found['fairnessIndex']:.4f}",

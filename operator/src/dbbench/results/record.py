@@ -89,7 +89,11 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class LoadRecord:
-    """One attempt at loading a workload's data into a target; the fields as in TrialRecord."""
+    """One attempt at loading a workload's data into a target; the fields as in TrialRecord.
+
+    `deployment` tells the deployments of a target apart, as the label dbbench.io/deployment does;
+    empty where it has only one.
+    """
 
     target: str
     workload: str
@@ -101,6 +105,12 @@ class LoadRecord:
     finished: str
     result: Mapping[str, Any] | None
     instances: tuple[Mapping[str, Any], ...] = ()
+    deployment: str = ""
+
+    @property
+    def deployed(self) -> str:
+        """Name of the deployment that was loaded."""
+        return f"{self.target}@{self.deployment}" if self.deployment else self.target
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...]:
@@ -113,6 +123,7 @@ class LoadRecord:
             "kind": "LoadRecord",
             "schemaVersion": SCHEMA_VERSION,
             "target": self.target,
+            **({"deployment": self.deployment} if self.deployment else {}),
             "workload": self.workload,
             **_attempt_document(self),
         }
@@ -132,6 +143,7 @@ class LoadRecord:
             finished=fields.text("finished"),
             result=fields.result(),
             instances=fields.instances(),
+            deployment=fields.text("deployment", ""),
         )
 
 
@@ -177,8 +189,8 @@ class _Fields:
                 f"this version of dbbench reads {SCHEMA_VERSION}"
             )
 
-    def text(self, name: str) -> str:
-        value = self._document.get(name)
+    def text(self, name: str, absent: str | None = None) -> str:
+        value = self._document.get(name, absent)
         if not isinstance(value, str):
             raise RecordError(f"{name} is {value!r}, not a text")
         return value

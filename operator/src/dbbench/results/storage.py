@@ -68,7 +68,8 @@ def record_key(record: Record) -> str:
     """The record's key in binaryData: one for each attempt."""
     if isinstance(record, TrialRecord):
         return f"{record.trial}.{record.attempt}.json.gz"
-    return f"{record.target}.{record.workload}.{record.attempt}.json.gz"
+    parts = (record.target, record.deployment, record.workload, str(record.attempt))
+    return f"{'.'.join(part for part in parts if part)}.json.gz"
 
 
 def encode(document: Mapping[str, Any]) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 
 from dbbench import __version__, stats
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment
-from dbbench.plan import plan_seed
+from dbbench.plan import Cell, plan_seed
+from dbbench.plan.deployment import deployment_point, overcommitment
 from dbbench.results.analysis import (
     Analysis,
     LatencyComparison,
@@ -63,8 +65,8 @@ def summary(
         "seed": plan_seed(spec, benchmark.metadata.uid),
         "comparisons": [_metric(found) for found in analysis.metrics],
         "controls": [_metric(found) for found in analysis.controls],
-        "instances": [_instances(found) for found in analysis.instances],
-        "curves": [_curve(found, analysis.primary) for found in analysis.curves],
+        "instances": [_instances(found, spec, environment) for found in analysis.instances],
+        "curves": [_curve(found, analysis.primary, spec, environment) for found in analysis.curves],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "latencies": [_latency(found) for found in analysis.latencies],
@@ -127,7 +129,16 @@ def _metric(found: MetricComparison) -> Document:
     }
 
 
-def _instances(found: InstanceFigures) -> Document:
+def _overcommitment(
+    spec: DBBenchmarkSpec, cell: Cell, target: str, environment: Environment | None
+) -> float | None:
+    node_cpus = environment.node_cpus if environment else None
+    return overcommitment(spec, target, deployment_point(cell), node_cpus)
+
+
+def _instances(
+    found: InstanceFigures, spec: DBBenchmarkSpec, environment: Environment | None
+) -> Document:
     return {
         "workload": found.cell.workload,
         "cell": found.cell.name,
@@ -138,11 +149,17 @@ def _instances(found: InstanceFigures) -> Document:
         "values": list(found.values),
         "fairnessIndex": found.fairness,
         "leastFairnessIndex": found.least_fairness,
+        "overcommitment": _overcommitment(spec, found.cell, found.target, environment),
         "trials": found.trials,
     }
 
 
-def _curve(found: Curve, primary: Sequence[MetricComparison]) -> Document:
+def _curve(
+    found: Curve,
+    primary: Sequence[MetricComparison],
+    spec: DBBenchmarkSpec,
+    environment: Environment | None,
+) -> Document:
     """The baseline's own points have no slowdown."""
     slowdowns = {one.cell: one.slowdown for one in primary if one.slowdown.target == found.target}
     points = []
@@ -160,6 +177,7 @@ def _curve(found: Curve, primary: Sequence[MetricComparison]) -> Document:
                 "slowdownInterval": bounds(slowdown.interval) if slowdown else None,
                 "verdict": slowdown.verdict.value if slowdown else None,
                 "blocks": point.blocks,
+                "overcommitment": _overcommitment(spec, point.cell, found.target, environment),
             }
         )
     return {

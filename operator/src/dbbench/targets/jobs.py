@@ -54,20 +54,20 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
 
 
 def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
-    """Runs one trial."""
+    """Runs one trial. The context is that of the trial's deployment."""
     benchmark, spec = ctx.benchmark, ctx.spec
     workload = spec.workload(trial.cell.workload)
     labels = names.labels(
         benchmark,
         names.Component.DRIVER,
-        target=trial.target,
+        target=trial.deployment,
         workload=workload.name,
         trial=trial.id,
         attempt=attempt,
         job=names.JobKind.TRIAL,
     )
     kind, options = run_arguments(workload, trial.cell)
-    instances = spec.instances(trial.target)
+    instances = spec.instances(trial.deployment)
     return job(
         ctx,
         names.trial_job_name(benchmark, trial, attempt),

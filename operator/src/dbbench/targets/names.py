@@ -16,6 +16,7 @@ LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
 LABEL_COMPONENT = "app.kubernetes.io/component"
 LABEL_BENCHMARK = f"{GROUP}/benchmark"
 LABEL_TARGET = f"{GROUP}/target"
+LABEL_DEPLOYMENT = f"{GROUP}/deployment"
 LABEL_INSTANCE = f"{GROUP}/instance"
 LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_TRIAL = f"{GROUP}/trial"
@@ -79,9 +80,11 @@ def selector(benchmark: DBBenchmark, target: str | None = None) -> dict[str, str
 
 
 def place(target: str) -> dict[str, str]:
-    """Labels of a target, or of its instance number 2 where the name is `T.2`."""
-    name, _, instance = target.partition(".")
-    return {LABEL_TARGET: name} | ({LABEL_INSTANCE: instance} if instance else {})
+    """Labels of a target, of its deployment `T@cpu2`, or of an instance of either: `T@cpu2.0`."""
+    deployment, _, instance = target.partition(".")
+    name, _, point = deployment.partition("@")
+    found = {LABEL_TARGET: name, LABEL_DEPLOYMENT: point, LABEL_INSTANCE: instance}
+    return {label: value for label, value in found.items() if value}
 
 
 def labels(

@@ -1,0 +1,92 @@
+"""Deployments: what of a target has to be deployed anew, with volumes and data of its own. No I/O.
+
+Some axes of a sweep are resources of the database. At each of their points every target is deployed
+apart from the other points, under a name of its own: `vm@cpu2-instances3`.
+"""
+
+import math
+
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.plan.cells import Cell, cells
+from dbbench.plan.sweep import CPU, DEPLOYMENT_AXES, INSTANCES, Point
+
+
+def deployment_point(cell: Cell) -> Point:
+    """The part of a cell's point that needs a deployment of its own; empty where nothing does."""
+    return tuple(one for one in cell.point if one[0] in DEPLOYMENT_AXES)
+
+
+def deployment_points(spec: DBBenchmarkSpec) -> tuple[Point, ...]:
+    """Points at which every target is deployed, in the order of the cells: one without such axes.
+
+    All workloads have these axes, so that each of them has cells on every deployment.
+    """
+    return tuple(dict.fromkeys(deployment_point(cell) for cell in cells(spec)))
+
+
+def point_name(point: Point) -> str:
+    """As in a cell's name: `cpu=2,instances=3`."""
+    return Cell("", point).name
+
+
+def deployed_name(target: str, point: Point) -> str:
+    """The name of a target's deployment: the target's own where it has only one.
+
+    No name of a target has an @.
+    """
+    return f"{target}@{deployment_suffix(point)}" if point else target
+
+
+def deployment_suffix(point: Point) -> str:
+    """What tells the deployments of a target apart, as the value of a label: `cpu2-instances3`."""
+    return "-".join(f"{axis}{value}" for axis, value in point)
+
+
+def at_point(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:
+    """The spec as if it had no sweep and said what the point says."""
+    if not point:
+        return spec
+    values = {axis: int(value) for axis, value in point}
+    resources, targets = spec.resources, spec.targets
+    if CPU in values:
+        resources = resources.model_copy(update={"cpu": values[CPU]})
+    if INSTANCES in values:
+        changed = {"instances": values[INSTANCES]}
+        targets = [target.model_copy(update=changed) for target in targets]
+    return spec.model_copy(update={"sweep": None, "resources": resources, "targets": targets})
+
+
+def deployed(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:
+    """The spec of the deployments at a point, as targets of their own, the control among them."""
+    if not point:
+        return spec
+    here = at_point(spec, point)
+    targets = [
+        target.model_copy(update={"name": deployed_name(target.name, point)})
+        for target in here.measured_targets
+    ]
+    return here.model_copy(
+        update={
+            "baseline": deployed_name(spec.baseline, point),
+            "targets": targets,
+            "trials": here.trials.model_copy(update={"control": False}),
+        }
+    )
+
+
+def largest_first(points: tuple[Point, ...]) -> list[Point]:
+    """Deployment points by what they need of a node, the most first."""
+    return sorted(points, key=lambda point: -math.prod(int(value) for _, value in point))
+
+
+def overcommitment(
+    spec: DBBenchmarkSpec, target: str, point: Point, node_cpus: int | None
+) -> float | None:
+    """Sum of the instances' CPUs to those of the node, as a ratio; None where those are unknown.
+
+    Boegelsack et al. 2010: O = sum of vCPUs / physical CPUs.
+    """
+    if not node_cpus:
+        return None
+    here = at_point(spec, point)
+    return here.target(target).instances * here.resources.cpu / node_cpus
