@@ -30,10 +30,25 @@ TPCH = {
     "tpch": {"scaleFactor": "1", "cache": ["Warm", "Cold"], "connection": ["Shared", "PerQuery"]},
 }
 
+POD, VM = {"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}
+SOCKETS = {"name": "vm", "virtualMachine": {"cpu": {"sockets": 1}}}
+MODEL = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt", "cpu": {"model": "host-model"}}}
+
 ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
     ({"clients": [1, 8, 64]}, {}),
     ({"clients": [64, 1], "design": "OneAtATime"}, {}),
     ({"clients": [1, 10000]}, {"workloads": [TPCH, *tatps(1)]}),
+    ({"cpu": [1, 2, 4]}, {}),
+    ({"cpu": [1, 512], "instances": [1, 16], "clients": [1, 64]}, {}),
+    ({"cpu": [1, 2]}, {"workloads": [TPCH], "targets": [POD, MODEL]}),
+    ({"cpu": [1, 2]}, {"targets": [{**POD, "instances": 2}, {"name": "bare", "host": {}}]}),
+    ({"instances": [1, 3]}, {"targets": [{**POD, "instances": 1}, SOCKETS]}),
+    # 2 targets x 8 x 31 points is 496.
+    ({"cpu": list(range(1, 9)), "clients": list(range(1, 32))}, {}),
+    (
+        {"design": "OneAtATime", "cpu": list(range(1, 33)), "clients": list(range(1, 33))},
+        {"workloads": tatps(3)},
+    ),
     # 2 targets x (3 cells of TPC-H + 7 workloads x 32 points) is 454.
     ({"clients": list(range(1, 33))}, {"workloads": [TPCH, *tatps(7)]}),
 ]
@@ -49,6 +64,29 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     ({}, {}, "spec.sweep", "a sweep needs an axis"),
     ({"design": "Full"}, {}, "spec.sweep", "a sweep needs an axis"),
     ({"design": "Random", "clients": [1, 2]}, {}, "spec.sweep.design", "Full"),
+    ({"memory": ["1Gi", "2Gi"]}, {}, "spec.sweep.memory", "unknown field"),
+    ({"cpu": [0, 1]}, {}, "spec.sweep.cpu[0]", "or equal to 1"),
+    ({"cpu": [4]}, {}, "spec.sweep.cpu", "at least 2 items"),
+    ({"instances": [1, 17]}, {}, "spec.sweep.instances[1]", "or equal to 16"),
+    ({"cpu": [1, 2]}, {"targets": [POD, SOCKETS]}, "spec.sweep.cpu", "remove them from its cpu"),
+    (
+        {"instances": [1, 2]},
+        {"targets": [{**POD, "instances": 2}, VM]},
+        "spec.sweep.instances",
+        "remove targets[].instances",
+    ),
+    (
+        {"instances": [1, 2]},
+        {"targets": [POD, {"name": "bare", "host": {}}]},
+        "spec.sweep.instances",
+        "listen on the same ports",
+    ),
+    (
+        {"cpu": list(range(1, 9)), "clients": list(range(1, 33))},
+        {},
+        "spec.sweep",
+        "more than 500 trials in each block",
+    ),
     ({"clients": [8]}, {}, "spec.sweep.clients", "at least 2 items"),
     ({"clients": list(range(1, 34))}, {}, "spec.sweep.clients", "at most 32 items"),
     ({"clients": [1, 1]}, {}, "spec.sweep.clients[1]", "Duplicate value"),
@@ -78,9 +116,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
 @pytest.mark.parametrize(
     ("sweep", "spec", "field", "says"), REFUSED, ids=lambda value: str(value)[:60]
 )
-def test_refused(
-    server: Kubectl, sweep: Any, spec: dict[str, Any], field: str, says: str
-) -> None:
+def test_refused(server: Kubectl, sweep: Any, spec: dict[str, Any], field: str, says: str) -> None:
     with pytest.raises(CallError) as refusal:
         check(server, swept(sweep, **spec))
     assert says in str(refusal.value)

@@ -14,7 +14,12 @@ from typing import Any
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.decision import Decision
-from dbbench.evaluate.harvest import finished, recorded_identities, unrecorded_jobs
+from dbbench.evaluate.harvest import (
+    finished,
+    record_identity,
+    recorded_identities,
+    unrecorded_jobs,
+)
 from dbbench.evaluate.state import Ref, State, labels_of, timestamp
 from dbbench.results.record import LoadRecord, TrialRecord
 from dbbench.targets.context import Images
@@ -25,6 +30,13 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 class OperatorKilledError(Exception):
     """The operator ended here."""
+
+
+def deployment_of(manifest: dict[str, Any]) -> str:
+    """The target, and where a sweep deploys it anew, at which point: `vm@cpu2`."""
+    labels = labels_of(manifest)
+    point = labels.get("dbbench.io/deployment")
+    return f"{labels['dbbench.io/target']}@{point}" if point else labels["dbbench.io/target"]
 
 
 def spec(**changes: Any) -> dict[str, Any]:
@@ -165,7 +177,7 @@ class ModelCluster:
                 self._run_instance(ref.name, manifest)
             if ref.kind == "Job" and finished(manifest) is None and ref.name not in self.stuck:
                 self._finish_job(ref.name, manifest)
-        running = {labels_of(pod)["dbbench.io/target"] for pod in self.pods.values()}
+        running = {deployment_of(pod) for pod in self.pods.values()}
         self.most_targets_at_once = max(self.most_targets_at_once, len(running))
 
     def step(self) -> Decision:
@@ -188,10 +200,7 @@ class ModelCluster:
         return {c["type"]: c for c in self.status["conditions"]}[kind]
 
     def _store(self, record: TrialRecord | LoadRecord) -> None:
-        if isinstance(record, TrialRecord):
-            key: tuple[str, ...] = ("trial", record.trial, str(record.attempt))
-        else:
-            key = ("load", record.target, record.workload, str(record.attempt))
+        key = record_identity(record)
         self.records[key] = record
         self.stored.append(key)
 
@@ -218,7 +227,7 @@ class ModelCluster:
         elif name not in self.stuck:
             template = manifest["spec"]["template"]["metadata"]
             if pod not in self.pods:
-                self.starts.append(labels_of({"metadata": template})["dbbench.io/target"])
+                self.starts.append(deployment_of({"metadata": template}))
             before = self.pods.get(pod, {}).get("metadata", {})
             self.pods[pod] = {
                 "metadata": {

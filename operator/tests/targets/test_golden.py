@@ -4,6 +4,7 @@ After a change that is meant: `pytest tests/targets --update-golden`, then read 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -144,6 +145,12 @@ def sweep_of_clients(body: dict[str, Any]) -> None:
     body["spec"]["sweep"] = {"clients": [1, 64]}
 
 
+def sweep_of_deployments(body: dict[str, Any]) -> None:
+    shared_cpus(body)
+    body["spec"]["workloads"] = [{"name": "orders", "tpcc": {"warehouses": 1, "clients": 2}}]
+    body["spec"]["sweep"] = {"cpu": [1, 2], "instances": [1, 2]}
+
+
 def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
@@ -254,6 +261,26 @@ def test_trial_jobs_of_a_sweep(golden: Golden) -> None:
     ctx = context(sweep_of_clients)
     trials = plan.block(ctx.spec, 7, 1).trials
     golden("trial-sweep", [trial_job(ctx, trial, 1) for trial in trials if trial.target == "vm"])
+
+
+@pytest.mark.parametrize(
+    ("case", "target", "kubevirt"),
+    [("pod", "pod", False), ("qemu", "vm", False), ("kubevirt", "vm", True)],
+)
+def test_a_deployment_of_a_sweep(golden: Golden, case: str, target: str, kubevirt: bool) -> None:
+    """Two CPUs, and the last of two instances: everything of it, and its jobs."""
+    ctx = context(sweep_of_deployments, kubevirt=kubevirt)
+    point = (("cpu", "2"), ("instances", "2"))
+    spec = plan.deployed(ctx.spec, point)
+    here = replace(ctx, benchmark=ctx.benchmark.model_copy(update={"spec": spec}))
+    name = f"{target}@cpu2-instances2"
+    jobs = [load_job(here, spec.target(name), spec.workloads[0], 1)]
+    jobs += [
+        trial_job(here, trial, 1)
+        for trial in plan.block(ctx.spec, 7, 1).trials
+        if trial.deployment == name
+    ]
+    golden(f"{case}-deployment", [*everything(here, name), *jobs])
 
 
 def test_a_driver_on_the_databases_node(golden: Golden) -> None:

@@ -1,6 +1,7 @@
 """From the spec to the ordered list of blocks and trials: random, but from a recorded seed."""
 
 from dbbench.plan.cells import Cell, cache_state, cells
+from dbbench.plan.deployment import deployed
 from dbbench.plan.experiment import Block, Trial, Turn, block, block_limits, plan_seed, trial_of
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "block_limits",
     "cache_state",
     "cells",
+    "deployed",
     "plan_seed",
     "trial_of",
 ]

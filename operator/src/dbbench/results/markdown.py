@@ -307,12 +307,11 @@ def _environment(document: Document) -> list[str]:
 
 def _method(document: Document) -> list[str]:
     spec = document["spec"]
-    resources = spec["resources"]
     lines = [
         "## How to repeat it",
         "",
         f"- database: {spec['database']['engine']}, image {spec['database']['image']}",
-        f"- resources of each target: {resources['cpu']} CPU, {resources['memory']} memory",
+        f"- resources of each target: {wording.resources(spec)}",
         f"- seed of the plan: {document['seed']}",
         f"- dbbench {document['dbbench']}; the whole spec is in summary.json, under `spec`",
         "",

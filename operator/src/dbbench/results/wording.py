@@ -72,6 +72,12 @@ def cache_rows(document: Document) -> list[list[str]]:
     ]
 
 
+def resources(spec: Document) -> str:
+    """What each target has: `4 CPU, 8Gi memory`, with a sweep of them `1, 2, 4 CPU, ...`."""
+    swept = (spec.get("sweep") or {}).get("cpu") or [spec["resources"]["cpu"]]
+    return f"{', '.join(map(str, swept))} CPU, {spec['resources']['memory']} memory"
+
+
 def emulation(document: Document) -> tuple[str, str] | None:
     """A headline and what it means; None where every target ran on the node's own CPU."""
     if not document["emulatedTargets"]:

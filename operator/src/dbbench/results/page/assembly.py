@@ -76,7 +76,7 @@ def _top(document: Document, titles: Sequence[str]) -> Safe:
     counts = document["trials"]["counts"]
     facts = {
         "database": f"{spec['database']['engine']}, {spec['database']['image']}",
-        "each target": f"{spec['resources']['cpu']} CPU, {spec['resources']['memory']}",
+        "each target": wording.resources(spec),
         "CPU model": (document["environment"] or {}).get("cpuModel") or "-",
         "trials": ", ".join(
             f"{sum(one[kind] for one in counts)} {kind}"
