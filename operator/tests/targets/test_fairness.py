@@ -238,9 +238,6 @@ def test_each_instance_has_a_driver_and_the_first_one_leads() -> None:
             for one in ctx.spec.instances(trial.target)
         ]
         assert hosts == services
-        if ctx.spec.workload(trial.cell.workload).tpch:
-            assert not any("--processes" in one for one in options)
-            continue
         assert [one["--process-index"] for one in options] == ["0", "1", "2"]
         assert [one.get("--barrier-listen") for one in options] == ["127.0.0.1:9592", None, None]
         assert [one.get("--barrier") for one in options] == [None, *["127.0.0.1:9592"] * 2]

@@ -123,4 +123,11 @@ fn the_runs_of_queries_follow_each_other() {
     }
     assert!(metric(&both, "totalRuntime") > 0.0);
     assert_eq!((&both["blocksRead"], &both["cache"]["proven"]), (&0.into(), &true.into()));
+
+    // Processes that run queries report each their own, but side by side they are no trials.
+    let mut beside = second.clone();
+    beside["phases"] = first["phases"].clone();
+    beside["parameters"]["processIndex"] = 1.into();
+    let files = [write(folder.path(), "a.json", &first), write(folder.path(), "beside.json", &beside)];
+    merged(&files).failed(2, "CannotMerge", "the measured windows overlap");
 }

@@ -84,6 +84,34 @@ fn processes_begin_together_and_the_leader_reports_for_all() {
 }
 
 #[test]
+fn queries_on_two_databases_begin_together_and_each_process_reports_its_own() {
+    let databases = [Database::new(), Database::new()];
+    for database in &databases {
+        database.measured("tpch load --scale-factor 0.01 --progress none");
+    }
+    let port = free_port();
+    let line = "tpch run --queries 6,14 --runs 1 --progress none --processes 2";
+    let [leader, follower] = [
+        start(&databases[0], &format!("{line} --barrier-listen 127.0.0.1:{port}")),
+        start(&databases[1], &format!("{line} --barrier 127.0.0.1:{port} --process-index 1")),
+    ]
+    .map(|process| document(&end(process)));
+    assert_eq!(
+        [&leader, &follower].map(|one| one["parameters"]["processIndex"].as_u64()),
+        [Some(0), Some(1)]
+    );
+    let moment = |one: &Value, phase: usize, which: &str| -> String {
+        one["phases"][phase][which].as_str().unwrap().into()
+    };
+    for (one, other) in [(&leader, &follower), (&follower, &leader)] {
+        // Both had warmed up when the first of them measured. RFC 3339 in UTC has the order of its text.
+        assert!(moment(one, 1, "start") >= moment(other, 0, "end"));
+        assert_eq!(one.get("processes"), None);
+        assert_eq!(operation(one, "Q6")["counts"]["ok"], 1);
+    }
+}
+
+#[test]
 fn a_process_that_does_not_arrive_ends_the_others_with_code_3() {
     let database = Database::new();
     database.measured("tatp load --subscribers 100 --progress none");
@@ -146,9 +174,15 @@ fn options_that_do_not_fit_together_are_refused() {
         ("--barrier h:1 --processes 2 --process-index 0", "the process that leads has 0"),
         ("--barrier-listen h:1 --processes 2 --process-index 1", "the process that leads has 0"),
     ] {
-        let line = format!("tatp run --url postgres://u@127.0.0.1:1/d --connect-timeout 0s {options}");
-        let mut command = driver(&line.split(' ').collect::<Vec<_>>());
-        command.env_remove("JOB_COMPLETION_INDEX");
-        finish(command).failed(2, "InvalidArguments", cause);
+        for workload in ["tatp", "tpch"] {
+            let line =
+                format!("{workload} run --url postgres://u@127.0.0.1:1/d --connect-timeout 0s {options}");
+            let mut command = driver(&line.split(' ').collect::<Vec<_>>());
+            command.env_remove("JOB_COMPLETION_INDEX");
+            finish(command).failed(2, "InvalidArguments", cause);
+        }
     }
+    let line = "tpch run --url postgres://u@127.0.0.1:1/d --test power --barrier-listen h:1 --processes 2";
+    let refused = finish(driver(&line.split(' ').collect::<Vec<_>>()));
+    refused.failed(2, "InvalidArguments", "--processes does not go with --test power");
 }

@@ -80,7 +80,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
                     kind,
                     "run",
                     *options,
-                    *_together(workload, index, len(instances)),
+                    *_together(index, len(instances)),
                     *_common(ctx, one, workload.name, trial.seed),
                 ]
                 for index, one in enumerate(instances)
@@ -137,9 +137,9 @@ def _steady(workload: TpccWorkload | TatpWorkload, cell: Cell) -> list[str]:
     ]  # fmt: skip
 
 
-def _together(workload: Workload, index: int, instances: int) -> list[str]:
-    """Options of the driver of one of several instances. Queries have no window to begin."""
-    if instances == 1 or workload.tpch is not None:
+def _together(index: int, instances: int) -> list[str]:
+    """Options of the driver of one of several instances."""
+    if instances == 1:
         return []
     role = "--barrier" if index else "--barrier-listen"
     return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]

@@ -4,6 +4,7 @@ mod invocation;
 mod options;
 mod output;
 mod redact;
+mod together;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand};
 
 pub use invocation::{Invocation, Task};
 pub use options::{positive_duration, positive_size, Common, LoadOptions, LoopOptions, Reporting};
+pub use together::Together;
 
 use crate::failure::{Exit, Failure};
 use crate::merge;

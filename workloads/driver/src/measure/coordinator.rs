@@ -97,7 +97,7 @@ impl<'a, 'b> Coordinator<'a, 'b> {
         measured: bool,
     ) -> Result<(Phase, Usage), Failure> {
         let start = match &mut self.conditions.team {
-            Some(team) => team.begin().await?,
+            Some(team) => team.begin(Duration::ZERO).await?,
             None => Instant::now() + LEAD,
         };
         let usage = UsageStart::now();

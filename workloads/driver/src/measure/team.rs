@@ -93,10 +93,12 @@ impl Team {
         Ok(Team { lead, links, inbox, patience: muster.patience })
     }
 
-    /// Returns the moment at which all processes begin a window.
-    pub async fn begin(&mut self) -> Result<Instant, Failure> {
+    /// Returns the moment at which all processes begin a window. `spread` is how much longer than another one a
+    /// process may take to get here.
+    pub async fn begin(&mut self, spread: Duration) -> Result<Instant, Failure> {
+        let limit = self.patience + LAGGARD_LIMIT + spread;
         if self.lead {
-            self.wait(self.patience + LAGGARD_LIMIT, "to get ready", |link| link.ready).await?;
+            self.wait(limit, "to get ready", |link| link.ready).await?;
             let start = Instant::now() + LEAD;
             for link in &mut self.links {
                 link.ready = false;
@@ -105,7 +107,7 @@ impl Team {
             return Ok(start);
         }
         self.links[0].send(&Message::Ready).await?;
-        self.wait(self.patience + LAGGARD_LIMIT, "to let the window begin", |link| link.go.is_some()).await?;
+        self.wait(limit, "to let the window begin", |link| link.go.is_some()).await?;
         Ok(self.links[0].go.take().unwrap_or_else(Instant::now))
     }
 

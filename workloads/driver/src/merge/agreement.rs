@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{refuse, Part};
 use crate::failure::Failure;
 use crate::measure::Phase;
-use crate::workload::run::OWN_PARAMETERS;
+use crate::workload::gathering::OWN_PARAMETERS;
 use crate::workload::{sql, tatp, tpcc, tpch};
 
 /// Windows are side by side when they share at least this part of the longest.
@@ -116,7 +116,9 @@ fn suitable(part: &Part) -> Result<(), Failure> {
             "{file}: merged: it is merged already; give the results that it is made of"
         )));
     }
-    if part.parameters.get("processIndex").and_then(Value::as_u64).unwrap_or(0) > 0 {
+    let follows = part.parameters.get("processIndex").and_then(Value::as_u64).unwrap_or(0) > 0;
+    // Processes that run queries begin together, and each reports its own.
+    if follows && part.workload != tpch::NAME {
         return Err(refuse(format!(
             "{file}: parameters.processIndex: the result of the process that led has this part in it already"
         )));

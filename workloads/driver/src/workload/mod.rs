@@ -2,6 +2,7 @@
 
 pub mod attempt;
 pub mod conditions;
+pub mod gathering;
 pub mod micro;
 pub mod random;
 pub mod run;

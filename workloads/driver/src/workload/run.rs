@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{json, Map, Value};
 
+use super::gathering::gather;
+
 use crate::cli::{Invocation, LoopOptions};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::measure::clients::{self, Plan, Workload};
-use crate::measure::{Arrivals, Conditions, Live, Muster, Part, Team};
+use crate::measure::{Arrivals, Conditions, Live, Part};
 use crate::report::{Counts, Document, Metric, Process};
 use crate::target::Observer;
 
@@ -22,7 +24,7 @@ pub fn parameters(options: &LoopOptions) -> Map<String, Value> {
         map.insert("ratePerSecond".into(), json!(rate));
         map.insert("arrivals".into(), json!(spacing));
     }
-    map.insert("processes".into(), json!(options.processes));
+    map.insert("processes".into(), json!(options.together.processes));
     map
 }
 
@@ -34,20 +36,11 @@ pub async fn measure<E: Engine, W: Workload>(
     counted: fn(&Counts) -> u64,
     document: &mut Document,
 ) -> Result<(), Failure> {
-    let (member, role) = options.member()?;
     let live = Live::new(invocation.workload, workload.operations(), options.clients.into());
     if let Some(address) = &options.metrics_listen {
         live.serve(address)?;
     }
-    let mut team = None;
-    if let Some(role) = role {
-        let parameters = in_common(document);
-        document.parameters.insert("processIndex".into(), json!(member.index));
-        invocation.progress.begin("gather", 1, "barrier");
-        team =
-            Some(Team::assemble(&Muster { role, member, patience: invocation.patience, parameters }).await?);
-        invocation.progress.set(1);
-    }
+    let (member, mut team) = gather(invocation, &options.together, document).await?;
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let plan = Plan {
         clients: options.clients.into(),
@@ -106,19 +99,4 @@ fn process(part: &Part, window: Duration, counted: fn(&Counts) -> u64) -> Proces
         throughput_per_second: part.tally.throughput(window, counted),
         driver_usage: part.usage.clone(),
     }
-}
-
-/// Parameters in which processes that measure together may differ: each may have a way of its own to the
-/// database, and an agent of its own.
-pub const OWN_PARAMETERS: [&str; 4] = ["url", "agent", "hostAgent", "connectTimeoutSeconds"];
-
-/// What the processes of one measurement have to agree on, as text.
-fn in_common(document: &Document) -> String {
-    let mut parameters = document.parameters.clone();
-    for own in OWN_PARAMETERS {
-        parameters.remove(own);
-    }
-    let digest = document.data.as_ref().map(|data| data.digest.clone());
-    json!({"workload": document.workload, "seed": document.seed, "digest": digest, "parameters": parameters})
-        .to_string()
 }

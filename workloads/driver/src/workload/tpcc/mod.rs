@@ -131,7 +131,7 @@ impl Task for Command {
             }
             Command::Run(command) => {
                 // Wrong arguments are no reason to wait for a database.
-                command.clients.member()?;
+                command.clients.together.member()?;
                 measure(invocation, command).await
             }
             Command::Check(command) => check::check(invocation, command.warehouses).await,
@@ -166,7 +166,7 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     parameters.extend(run::parameters(&command.clients));
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = Some(meta.record.data);
-    let leads = command.clients.member()?.0.index == 0;
+    let leads = command.clients.together.member()?.0.index == 0;
     if leads && command.check.before() {
         document.checks = prefixed("before: ", check::conditions(&session, invocation).await?);
         refuse_broken(&document.checks)?;

@@ -21,7 +21,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{json, Map, Value};
 
-use crate::cli::{Common, Invocation, LoadOptions, Task};
+use crate::cli::{Common, Invocation, LoadOptions, Task, Together};
 use crate::engine::{Engine, ErrorKind, Session};
 use crate::failure::Failure;
 use crate::load;
@@ -62,7 +62,7 @@ pub enum DatabaseCommand {
     #[command(
         after_help = "Examples:\n  dbbench-driver tpch run --runs 5 --url postgres://bench@db/bench --output result.json\n  dbbench-driver tpch run --cache cold --agent http://db:9590 --url postgres://bench@db/bench\n  dbbench-driver tpch run --test full --streams 4 --url postgres://bench@db/bench"
     )]
-    Run(RunCommand),
+    Run(Box<RunCommand>),
     /// Check the loaded data against the rules of clauses 1.4 and 4.2, and the answers of the queries
     #[command(
         after_help = "Example:\n  dbbench-driver tpch check --answers --url postgres://bench@db/bench"
@@ -106,6 +106,8 @@ pub struct RunCommand {
     query_timeout: Duration,
     #[command(flatten)]
     passes: Passes,
+    #[command(flatten)]
+    together: Together,
     #[command(flatten)]
     common: Common,
 }
@@ -203,10 +205,11 @@ impl RunCommand {
             ("--cache", passes.cache.is_some()),
         ];
         let streams = ("--streams", self.streams.is_some());
+        let together = ("--processes", self.together.processes > 1);
         let unfit: Vec<(&str, bool)> = match self.test {
             Test::Queries => vec![streams],
-            Test::Power => of_passes.into_iter().chain([streams]).collect(),
-            Test::Throughput | Test::Full => of_passes.into(),
+            Test::Power => of_passes.into_iter().chain([together, streams]).collect(),
+            Test::Throughput | Test::Full => of_passes.into_iter().chain([together]).collect(),
         };
         match unfit.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -289,6 +292,8 @@ impl Task for DatabaseCommand {
             }
             DatabaseCommand::Run(command) => {
                 command.consistent()?;
+                // Wrong arguments are no reason to wait for a database.
+                command.together.member()?;
                 match command.test {
                     Test::Queries => run::run(invocation, command).await,
                     _ => performance::run(invocation, command).await,

@@ -16,9 +16,13 @@ use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
 use crate::load::{self, Expectation};
-use crate::measure::{Latency, PhaseTimer, UsageStart};
+use crate::measure::{Latency, PhaseTimer, Team, UsageStart};
 use crate::report::{Counts, Document, Execution, Metric, Operation};
 use crate::target::Observer;
+use crate::workload::gathering::gather;
+
+/// No process is waited for any longer, whatever time its warm-up may take.
+const LONGEST_WARMUP: Duration = Duration::from_secs(30 * 24 * 3600);
 
 struct Query {
     number: u8,
@@ -57,12 +61,14 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             "connection": name_of(plan.connection),
             "cache": plan.cache.map(name_of),
             "refreshPairs": pairs,
+            "processes": command.together.processes,
             "parallelQuery": command.parallel_query.map(name_of),
             "queryTimeoutSeconds": command.query_timeout.as_secs_f64(),
         })),
         session.server().await?,
     );
     document.data = Some(meta.record.data);
+    let (_, mut team) = gather(invocation, &command.together, &mut document).await?;
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let mut queries: Vec<Query> = plan
         .queries
@@ -100,10 +106,13 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     let lap = Lap { invocation, shared, command, cache: plan.cache };
 
     if plan.warmup_runs > 0 {
+        begin_together(&mut team, Duration::ZERO).await?;
         let timer = PhaseTimer::start("warmup");
         lap.passes("warmup", plan.warmup_runs, &mut queries, false).await?;
         document.phases.push(timer.end());
     }
+    let longest = command.query_timeout.saturating_mul(u32::from(plan.warmup_runs) * queries.len() as u32);
+    begin_together(&mut team, longest.min(LONGEST_WARMUP)).await?;
     // Where the state of the caches was chosen, the blocks of each query are counted apart.
     let whole = session.as_ref().filter(|_| plan.cache.is_none());
     let blocks = match whole {
@@ -138,6 +147,14 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     document.target = observer.into_target();
     conclude(&mut document, &queries, plan.cache);
     Ok(document)
+}
+
+/// Waits for the other processes, if there are any; `spread` as in [`Team::begin`].
+async fn begin_together(team: &mut Option<Team>, spread: Duration) -> Result<(), Failure> {
+    if let Some(team) = team {
+        tokio::time::sleep_until(team.begin(spread).await?.into()).await;
+    }
+    Ok(())
 }
 
 /// The options of the passes with their defaults.
