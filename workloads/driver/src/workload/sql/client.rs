@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::evaluate::{unset, Context};
 use super::program::{Program, Step};
-use super::source::Place;
+use super::reader::Place;
 use super::statement::Control;
 use super::variable::{Scalar, Variable};
 use crate::engine::{Engine, EngineError, ErrorKind, Row, Session, Value};

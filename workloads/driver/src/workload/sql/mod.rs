@@ -10,6 +10,7 @@ mod expression;
 mod function;
 mod options;
 mod program;
+mod reader;
 mod source;
 mod statement;
 mod token;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::expression::{self, Expression};
-use super::source::{self, Command, Place};
+use super::reader::Place;
+use super::source::{self, Command};
 use super::statement::Statement;
 use super::variable::{is_name, Names};
 use crate::engine::Dialect;
