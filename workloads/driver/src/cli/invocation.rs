@@ -130,17 +130,14 @@ impl<E: Engine> Invocation<E> {
         Failure { message, ..failure }
     }
 
-    /// A document without measurements yet. `parameters` are the workload's own.
-    pub fn document(
-        &self,
-        command: &'static str,
-        parameters: Map<String, Value>,
-        server: Server,
-    ) -> Document {
+    /// A document without measurements yet. `parameters` are the workload's own, an object.
+    pub fn document(&self, command: &'static str, parameters: Value, server: Server) -> Document {
         let mut all = Map::new();
         all.insert("url".into(), self.common.url.clone().into());
         all.insert("schema".into(), self.schema.clone().into());
-        all.extend(parameters);
+        if let Value::Object(own) = parameters {
+            all.extend(own);
+        }
         let document = self.common.reporting.document(self.workload, command, all);
         Document { server: Some(server), ..document }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
+use crate::cli::Invocation;
 use crate::engine::{quote_identifier, Engine, Row, Session, Value};
 use crate::failure::{Exit, Failure};
 use crate::measure::{Phase, Usage};
@@ -41,14 +42,6 @@ pub struct Record {
     pub phases: Vec<Phase>,
     pub metrics: Vec<Metric>,
     pub usage: Usage,
-}
-
-/// What a command needs to find in the schema.
-#[derive(Debug, Clone)]
-pub struct Expectation<'a> {
-    pub workload: &'static str,
-    /// None: whatever is there.
-    pub scale: Option<&'a str>,
 }
 
 /// Reads the row; `None` when the schema holds no dbbench data.
@@ -104,16 +97,16 @@ pub async fn set_constants<S: Session>(session: &S, constants: &Json) -> Result<
     Ok(())
 }
 
-/// Finds completely loaded data of the right workload and scale, or says what is wrong.
-pub async fn require<E: Engine>(
-    engine: &E,
-    session: &E::Session,
-    schema: &str,
-    expected: &Expectation<'_>,
-) -> Result<Meta, Failure> {
-    let place = format!("schema {} at {}", quote_identifier(schema), engine.address());
-    let workload = expected.workload;
-    let Some(meta) = read(session, schema).await? else {
+/// Connects to completely loaded data of the invocation's workload, at this scale if one is given, or says what
+/// is wrong.
+pub async fn open<E: Engine>(
+    invocation: &Invocation<E>,
+    scale: Option<&str>,
+) -> Result<(E::Session, Meta), Failure> {
+    let session = invocation.connect().await?;
+    let place = format!("schema {} at {}", quote_identifier(&invocation.schema), invocation.engine.address());
+    let workload = invocation.workload;
+    let Some(meta) = read(&session, &invocation.schema).await? else {
         return Err(inconsistent(
             "SchemaMissing",
             format!("{place} holds no loaded data; run `dbbench-driver {workload} load` first"),
@@ -125,10 +118,10 @@ pub async fn require<E: Engine>(
             format!("{place} is half-loaded; run `dbbench-driver {workload} load` again"),
         ));
     }
-    if let Some(difference) = difference(&meta, workload, expected.scale, None) {
+    if let Some(difference) = difference(&meta, workload, scale, None) {
         return Err(inconsistent("SchemaMismatch", format!("{place} holds {difference}")));
     }
-    Ok(meta)
+    Ok((session, meta))
 }
 
 /// In what way the loaded data is not the expected one.

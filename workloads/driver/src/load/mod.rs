@@ -16,5 +16,5 @@ pub use dataset::{Dataset, Rows, Table};
 pub use definition::Key;
 #[cfg(test)]
 pub use digest::of as digest_of;
-pub use meta::{count_rows, inconsistent, read, require, set_constants, Expectation, Meta};
+pub use meta::{count_rows, inconsistent, open, read, set_constants, Meta};
 pub use procedure::load;

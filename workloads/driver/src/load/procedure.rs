@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde_json::{json, Value};
+
 use super::dataset::Dataset;
 use super::definition::{self, Stage};
 use super::journal::{self, Journal};
 use super::meta::{self, Meta, Record};
 use super::{digest, stream};
-use crate::cli::Invocation;
+use crate::cli::{Invocation, LoadOptions};
 use crate::engine::{quote_identifier, Engine, EngineError, ErrorKind, Session};
 use crate::failure::Failure;
 use crate::measure::{Phase, PhaseTimer, UsageStart};
@@ -19,14 +21,16 @@ use crate::target::Observer;
 ///
 /// A finished load with the same parameters is left alone and its record returned. A load that was
 /// interrupted goes on where it stopped, or is dropped and done again where the engine keeps no journal.
-/// Anything else in the schema is an error, unless `replace`.
+/// Anything else in the schema is an error, unless it may be replaced. `scale` is the parameter of the workload
+/// that says how much data there is.
 pub async fn load<E: Engine, D: Dataset>(
     invocation: &Invocation<E>,
     dataset: &D,
-    connections: usize,
-    replace: bool,
-    parameters: serde_json::Map<String, serde_json::Value>,
+    options: &LoadOptions,
+    scale: (&str, Value),
 ) -> Result<Document, Failure> {
+    let (connections, replace) = (options.connections(), options.replace);
+    let parameters = json!({scale.0: scale.1, "connections": connections, "replace": replace});
     let session = invocation.connect().await?;
     session.limit_statements(None).await?;
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;

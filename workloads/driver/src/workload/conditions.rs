@@ -1,8 +1,9 @@
 //! Consistency conditions as queries that count violations.
 
-use crate::engine::{Isolation, Row, Session};
+use crate::cli::Invocation;
+use crate::engine::{Engine, Isolation, Row, Session};
 use crate::failure::{Exit, Failure};
-use crate::report::{Check, Progress};
+use crate::report::{Check, Document, Progress};
 
 /// A condition holds when its query, which returns one number, returns zero.
 pub struct Condition {
@@ -30,23 +31,47 @@ impl Moments {
             Moments::Both => "both",
         }
     }
+}
 
-    pub fn before(self) -> bool {
-        matches!(self, Moments::Before | Moments::Both)
+/// What holds of the data before and after a run.
+pub struct Around<'a, E: Engine, C> {
+    pub invocation: &'a Invocation<E>,
+    pub moments: Moments,
+    /// Of several processes the one that leads checks for all.
+    pub leads: bool,
+    /// Evaluates the conditions on a session.
+    pub conditions: C,
+}
+
+impl<E: Engine, C: AsyncFn(&E::Session) -> Result<Vec<Check>, Failure>> Around<'_, E, C> {
+    /// Adds the checks to the document; refuses broken data, which is not worth measuring.
+    pub async fn before(&self, session: &E::Session, document: &mut Document) -> Result<(), Failure> {
+        if !self.leads || !matches!(self.moments, Moments::Before | Moments::Both) {
+            return Ok(());
+        }
+        document.checks = prefixed("before: ", (self.conditions)(session).await?);
+        refuse_broken(&document.checks)
     }
 
-    pub fn after(self) -> bool {
-        matches!(self, Moments::After | Moments::Both)
+    /// Adds the checks to the document.
+    pub async fn after(&self, document: &mut Document) -> Result<(), Failure> {
+        if !self.leads || !matches!(self.moments, Moments::After | Moments::Both) {
+            return Ok(());
+        }
+        let session = self.invocation.connect().await?;
+        let checks = (self.conditions)(&session).await?;
+        document.checks.extend(prefixed("after: ", checks));
+        session.close().await;
+        Ok(())
     }
 }
 
 /// The checks under names that say when they were made.
-pub fn prefixed(moment: &str, checks: Vec<Check>) -> Vec<Check> {
+fn prefixed(moment: &str, checks: Vec<Check>) -> Vec<Check> {
     checks.into_iter().map(|check| Check { name: format!("{moment}{}", check.name), ..check }).collect()
 }
 
-/// Data that is broken before a run is not worth measuring.
-pub fn refuse_broken(checks: &[Check]) -> Result<(), Failure> {
+fn refuse_broken(checks: &[Check]) -> Result<(), Failure> {
     let broken: Vec<String> = checks
         .iter()
         .filter(|check| !check.ok)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 
 use super::gathering::gather;
 
@@ -14,18 +14,17 @@ use crate::measure::{Arrivals, Conditions, Live, Part};
 use crate::report::{Counts, Document, Metric, Process};
 use crate::target::Observer;
 
-/// The options as they stand in the result document.
-pub fn parameters(options: &LoopOptions) -> Map<String, Value> {
-    let mut map = Map::new();
-    map.insert("clients".into(), json!(options.clients));
-    map.insert("warmupSeconds".into(), json!(options.warmup.as_secs_f64()));
-    map.insert("durationSeconds".into(), json!(options.duration.as_secs_f64()));
+/// A workload's own parameters, an object, and the options of its clients, as they stand in the result document.
+pub fn parameters(mut own: Value, options: &LoopOptions) -> Value {
+    own["clients"] = json!(options.clients);
+    own["warmupSeconds"] = json!(options.warmup.as_secs_f64());
+    own["durationSeconds"] = json!(options.duration.as_secs_f64());
     if let Arrivals::Open { rate, spacing } = options.arrivals() {
-        map.insert("ratePerSecond".into(), json!(rate));
-        map.insert("arrivals".into(), json!(spacing));
+        own["ratePerSecond"] = json!(rate);
+        own["arrivals"] = json!(spacing);
     }
-    map.insert("processes".into(), json!(options.together.processes));
-    map
+    own["processes"] = json!(options.together.processes);
+    own
 }
 
 /// Runs the clients and fills in what was measured. `counted` says which outcomes make up the throughput.

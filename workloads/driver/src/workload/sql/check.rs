@@ -1,11 +1,11 @@
 //! What holds in pgbench's tables whichever of pgbench's scripts ran (TPC-B clause 2.1, consistency).
 
-use serde_json::{Map, Value};
+use serde_json::json;
 
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::report::{Check, Document};
 use crate::workload::conditions::{evaluate, Condition};
 
@@ -27,12 +27,8 @@ const CONDITIONS: [Condition; 2] = [
 ];
 
 pub async fn check<E: Engine>(invocation: &Invocation<E>) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
-    let expected = Expectation { workload: super::NAME, scale: None };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
-    let mut parameters = Map::new();
-    parameters.insert("scale".into(), Value::from(meta.scale));
-    let mut document = invocation.document("check", parameters, session.server().await?);
+    let (session, meta) = load::open(invocation, None).await?;
+    let mut document = invocation.document("check", json!({"scale": meta.scale}), session.server().await?);
     // The history grows.
     let mut fixed = meta.record.data.rows.clone();
     fixed.remove("pgbench_history");

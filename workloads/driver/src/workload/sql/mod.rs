@@ -19,7 +19,7 @@ mod variable;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 use sha2::{Digest, Sha256};
 
 use self::options::{Source, Weighted};
@@ -126,10 +126,7 @@ impl Task for Command {
         match self {
             Command::Load(command) => {
                 let dataset = accounts::Accounts { scale: command.scale };
-                let (connections, replace) = (command.load.connections(), command.load.replace);
-                let parameters =
-                    object(json!({"scale": command.scale, "connections": connections, "replace": replace}));
-                load::load(invocation, &dataset, connections, replace, parameters).await
+                load::load(invocation, &dataset, &command.load, ("scale", command.scale.into())).await
             }
             Command::Run(command) => run(invocation, command).await,
             Command::Check(_) => check::check(invocation).await,
@@ -142,12 +139,12 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
     let program = compile(&sources, &command.define, invocation.engine.dialect())?;
     let session = invocation.connect().await?;
     let (loaded, scale) = tables(invocation, &session, command).await?;
-    let mut parameters = object(json!({
+    let own = json!({
         "scripts": sources.iter().map(describe).collect::<Vec<_>>(),
         "define": command.define.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         "scale": scale,
-    }));
-    parameters.extend(run::parameters(&command.clients));
+    });
+    let parameters = run::parameters(own, &command.clients);
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = loaded;
     session.close().await;
@@ -232,13 +229,6 @@ fn variables(program: &Program, seed: u64, scale: i64, define: &[(String, String
         give(name, Variable::parse(value));
     }
     variables
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
 }
 
 #[cfg(test)]

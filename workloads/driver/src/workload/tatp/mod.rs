@@ -7,14 +7,14 @@ mod inputs;
 mod schema;
 
 use clap::{Args, Subcommand};
-use serde_json::{json, Map, Value};
+use serde_json::json;
 
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
-use crate::engine::{Engine, Feature};
+use crate::engine::{Engine, Feature, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::report::{Counts, Document};
-use crate::workload::conditions::{prefixed, refuse_broken, Moments};
+use crate::workload::conditions::{Around, Moments};
 use crate::workload::run;
 
 pub const NAME: &str = "tatp";
@@ -102,11 +102,8 @@ impl Task for Command {
         match self {
             Command::Load(command) => {
                 let dataset = data::TatpData::new(command.subscribers, invocation.seed);
-                let connections = command.load.connections();
-                let parameters = object(json!({
-                    "subscribers": command.subscribers, "connections": connections, "replace": command.load.replace
-                }));
-                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
+                let scale = ("subscribers", command.subscribers.into());
+                load::load(invocation, &dataset, &command.load, scale).await
             }
             Command::Run(command) => {
                 // Wrong arguments are no reason to wait for a database.
@@ -118,34 +115,30 @@ impl Task for Command {
     }
 }
 
-async fn measure<E: crate::engine::Engine>(
-    invocation: &Invocation<E>,
-    command: &RunCommand,
-) -> Result<Document, Failure> {
-    use crate::engine::Session;
-    let session = invocation.connect().await?;
+async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
     let scale = command.subscribers.map(|subscribers| subscribers.to_string());
-    let expected = Expectation { workload: NAME, scale: scale.as_deref() };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let (session, meta) = load::open(invocation, scale.as_deref()).await?;
     let subscribers: u32 =
         meta.scale.parse().map_err(|_| Failure::invalid("dbbench_meta names no number of subscribers"))?;
-    let mut parameters = object(json!({
+    let own = json!({
         "subscribers": subscribers,
         "distribution": match command.distribution {
             inputs::Distribution::NonUniform => "non-uniform",
             inputs::Distribution::Uniform => "uniform",
         },
         "check": command.check.name(),
-    }));
-    parameters.extend(run::parameters(&command.clients));
+    });
+    let parameters = run::parameters(own, &command.clients);
     let mut document = invocation.document("run", parameters, session.server().await?);
     let data = meta.record.data;
-    let leads = command.clients.together.member()?.0.index == 0;
-    if leads && command.check.before() {
-        document.checks = prefixed("before: ", check::conditions(&session, invocation, &data).await?);
-        refuse_broken(&document.checks)?;
-    }
     document.data = Some(data.clone());
+    let around = Around {
+        invocation,
+        moments: command.check,
+        leads: command.clients.together.member()?.0.index == 0,
+        conditions: async |session: &E::Session| check::conditions(session, invocation, &data).await,
+    };
+    around.before(&session, &mut document).await?;
     session.close().await;
     let workload = client::Tatp {
         engine: invocation.engine.clone(),
@@ -155,18 +148,6 @@ async fn measure<E: crate::engine::Engine>(
     // The specification counts all transactions, those that fail as foreseen included.
     let all = |counts: &Counts| counts.ok + counts.expected_failure;
     run::measure(invocation, &workload, &command.clients, all, &mut document).await?;
-    if leads && command.check.after() {
-        let session = invocation.connect().await?;
-        let checks = check::conditions(&session, invocation, &data).await?;
-        document.checks.extend(prefixed("after: ", checks));
-        session.close().await;
-    }
+    around.after(&mut document).await?;
     Ok(document)
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
 }

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use super::object;
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::report::{Check, Document};
 use crate::workload::conditions::{evaluate, Condition};
 
@@ -121,12 +120,10 @@ pub async fn conditions<E: Engine>(
 }
 
 pub async fn check<E: Engine>(invocation: &Invocation<E>, scale: Option<u32>) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
     let scale = scale.map(|warehouses| warehouses.to_string());
-    let expected = Expectation { workload: super::NAME, scale: scale.as_deref() };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let (session, meta) = load::open(invocation, scale.as_deref()).await?;
     let mut document =
-        invocation.document("check", object(json!({"warehouses": meta.scale})), session.server().await?);
+        invocation.document("check", json!({"warehouses": meta.scale}), session.server().await?);
     document.checks = conditions(&session, invocation).await?;
     document.data = Some(meta.record.data);
     session.close().await;

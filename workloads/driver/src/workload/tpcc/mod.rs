@@ -15,14 +15,14 @@ mod terminal;
 mod transaction;
 
 use clap::{Args, Subcommand};
-use serde_json::{json, Map, Value};
+use serde_json::json;
 
 use crate::cli::{Common, Invocation, LoadOptions, LoopOptions, Task};
 use crate::engine::{Engine, Feature, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::report::{Counts, Document, Limit, Metric};
-use crate::workload::conditions::{prefixed, refuse_broken, Moments};
+use crate::workload::conditions::{Around, Moments};
 use crate::workload::run;
 
 pub const NAME: &str = "tpcc";
@@ -123,11 +123,8 @@ impl Task for Command {
         match self {
             Command::Load(command) => {
                 let dataset = data::TpccData::new(command.warehouses, invocation.seed);
-                let connections = command.load.connections();
-                let parameters = object(json!({
-                    "warehouses": command.warehouses, "connections": connections, "replace": command.load.replace
-                }));
-                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
+                let scale = ("warehouses", command.warehouses.into());
+                load::load(invocation, &dataset, &command.load, scale).await
             }
             Command::Run(command) => {
                 // Wrong arguments are no reason to wait for a database.
@@ -140,15 +137,13 @@ impl Task for Command {
 }
 
 async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
     let scale = command.warehouses.map(|warehouses| warehouses.to_string());
-    let expected = Expectation { workload: NAME, scale: scale.as_deref() };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let (session, meta) = load::open(invocation, scale.as_deref()).await?;
     let damaged = || Failure::invalid("dbbench_meta names no warehouses or no constant of the load");
     let warehouses: i32 = meta.scale.parse().map_err(|_| damaged())?;
     let load_constant = meta.constants["cLast"].as_i64().ok_or_else(damaged)?;
     let constants = constants::Constants::for_run(invocation.seed, load_constant);
-    let mut parameters = object(json!({
+    let own = json!({
         "warehouses": warehouses,
         "nurandConstants": {"cLastLoad": load_constant, "cLast": constants.c_last, "cId": constants.c_id,
             "olIId": constants.ol_i_id},
@@ -162,15 +157,17 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
         },
         "pacingScale": command.pacing_scale,
         "check": command.check.name(),
-    }));
-    parameters.extend(run::parameters(&command.clients));
+    });
+    let parameters = run::parameters(own, &command.clients);
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = Some(meta.record.data);
-    let leads = command.clients.together.member()?.0.index == 0;
-    if leads && command.check.before() {
-        document.checks = prefixed("before: ", check::conditions(&session, invocation).await?);
-        refuse_broken(&document.checks)?;
-    }
+    let around = Around {
+        invocation,
+        moments: command.check,
+        leads: command.clients.together.member()?.0.index == 0,
+        conditions: async |session: &E::Session| check::conditions(session, invocation).await,
+    };
+    around.before(&session, &mut document).await?;
     session.close().await;
     let workload = terminal::Tpcc {
         engine: invocation.engine.clone(),
@@ -191,18 +188,6 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     document.limits = operations
         .filter_map(|(index, operation)| Limit::of(operation, pacing::limit(index, deferred)))
         .collect();
-    if leads && command.check.after() {
-        let session = invocation.connect().await?;
-        let checks = check::conditions(&session, invocation).await?;
-        document.checks.extend(prefixed("after: ", checks));
-        session.close().await;
-    }
+    around.after(&mut document).await?;
     Ok(document)
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
 }

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::answers::{self, Reference};
 use super::refresh::{self, State};
-use super::{object, CheckCommand, ScaleFactor};
+use super::{CheckCommand, ScaleFactor};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::report::{Check, Document};
 use crate::workload::conditions::{evaluate, Condition};
 
@@ -86,10 +86,8 @@ pub async fn check<E: Engine>(
     invocation: &Invocation<E>,
     command: &CheckCommand,
 ) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
-    let expected =
-        Expectation { workload: super::NAME, scale: command.scale_factor.as_ref().map(ScaleFactor::text) };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let scale = command.scale_factor.as_ref().map(ScaleFactor::text);
+    let (session, meta) = load::open(invocation, scale).await?;
     let scale: ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
     let pairs = State::of(&meta).pairs()?;
     let reference = match command.answers {
@@ -102,7 +100,7 @@ pub async fn check<E: Engine>(
     };
     let mut document = invocation.document(
         "check",
-        object(json!({"scaleFactor": meta.scale, "answers": command.answers, "refreshPairs": pairs})),
+        json!({"scaleFactor": meta.scale, "answers": command.answers, "refreshPairs": pairs}),
         session.server().await?,
     );
     document.checks.extend(cardinalities(&session, &meta, &scale, pairs).await?);

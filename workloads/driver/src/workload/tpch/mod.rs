@@ -18,14 +18,12 @@ mod texts;
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{json, Map, Value};
-
 use crate::cli::{Common, Invocation, LoadOptions, Task, Together};
 use crate::engine::{Engine, ErrorKind, Session};
 use crate::failure::Failure;
 use crate::load;
 use crate::report::Document;
+use clap::{Args, Subcommand, ValueEnum};
 
 pub use generate::generate;
 pub use queries::validation as validation_query;
@@ -284,11 +282,8 @@ impl Task for DatabaseCommand {
         match self {
             DatabaseCommand::Load(command) => {
                 let dataset = data::TpchData::new(command.scale_factor.clone());
-                let connections = command.load.connections();
-                let parameters = object(json!({
-                    "scaleFactor": command.scale_factor.text(), "connections": connections, "replace": command.load.replace
-                }));
-                load::load(invocation, &dataset, connections, command.load.replace, parameters).await
+                let scale = ("scaleFactor", command.scale_factor.text().into());
+                load::load(invocation, &dataset, &command.load, scale).await
             }
             DatabaseCommand::Run(command) => {
                 command.consistent()?;
@@ -301,12 +296,5 @@ impl Task for DatabaseCommand {
             }
             DatabaseCommand::Check(command) => check::check(invocation, command).await,
         }
-    }
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
     }
 }

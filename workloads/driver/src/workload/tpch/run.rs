@@ -9,13 +9,12 @@ use super::cache::{self, Watch};
 use super::execution::{execute, Outcome};
 use super::refresh::State;
 use super::{
-    configure, lift_limit, name_of, object, ordering, parameters, queries, Connection, Order, Passes,
-    RunCommand,
+    configure, lift_limit, name_of, ordering, parameters, queries, Connection, Order, Passes, RunCommand,
 };
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::measure::{Latency, PhaseTimer, Team, UsageStart};
 use crate::report::{Counts, Document, Execution, Metric, Operation};
 use crate::target::Observer;
@@ -38,19 +37,15 @@ struct Query {
 }
 
 pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
-    let expected = Expectation {
-        workload: super::NAME,
-        scale: command.scale_factor.as_ref().map(super::ScaleFactor::text),
-    };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let scale = command.scale_factor.as_ref().map(super::ScaleFactor::text);
+    let (session, meta) = load::open(invocation, scale).await?;
     let scale: super::ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
     let pairs = State::of(&meta).require(Some(command.refresh_pairs.unwrap_or(0)))?;
     let plan = Plan::new(&command.passes);
     configure(&session, command).await?;
     let mut document = invocation.document(
         "run",
-        object(json!({
+        json!({
             "scaleFactor": scale.text(),
             "test": name_of(command.test),
             "queries": plan.queries,
@@ -64,7 +59,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
             "processes": command.together.processes,
             "parallelQuery": command.parallel_query.map(name_of),
             "queryTimeoutSeconds": command.query_timeout.as_secs_f64(),
-        })),
+        }),
         session.server().await?,
     );
     document.data = Some(meta.record.data);

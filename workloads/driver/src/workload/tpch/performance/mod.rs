@@ -10,11 +10,11 @@ use serde_json::json;
 
 use self::stream::{Texts, Timed};
 use super::refresh::{self, Executed, State, UpdateSet};
-use super::{configure, lift_limit, object, prepare, RunCommand, ScaleFactor, Test};
+use super::{configure, lift_limit, prepare, RunCommand, ScaleFactor, Test};
 use crate::cli::Invocation;
 use crate::engine::{Engine, Session};
 use crate::failure::Failure;
-use crate::load::{self, Expectation};
+use crate::load;
 use crate::measure::{PhaseTimer, UsageStart};
 use crate::report::{Counts, Document, Metric, Operation};
 use crate::target::Observer;
@@ -32,10 +32,8 @@ struct Tests<'a, E: Engine> {
 }
 
 pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Result<Document, Failure> {
-    let session = invocation.connect().await?;
-    let expected =
-        Expectation { workload: super::NAME, scale: command.scale_factor.as_ref().map(ScaleFactor::text) };
-    let meta = load::require(&invocation.engine, &session, &invocation.schema, &expected).await?;
+    let scale = command.scale_factor.as_ref().map(ScaleFactor::text);
+    let (session, meta) = load::open(invocation, scale).await?;
     let scale: ScaleFactor = meta.scale.parse().map_err(Failure::invalid)?;
     let state = State::of(&meta);
     let pairs = state.require(command.refresh_pairs)?;
@@ -57,14 +55,14 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     configure(&session, command).await?;
     let mut document = invocation.document(
         "run",
-        object(json!({
+        json!({
             "scaleFactor": scale.text(),
             "test": super::name_of(command.test),
             "streams": streams,
             "refreshPairs": pairs,
             "parallelQuery": command.parallel_query.map(super::name_of),
             "queryTimeoutSeconds": command.query_timeout.as_secs_f64(),
-        })),
+        }),
         session.server().await?,
     );
     document.data = Some(meta.record.data);
