@@ -76,6 +76,38 @@ def test_latencies_are_the_median_and_the_tail(summary):
     assert list(measured.latencies("analytics")(summary, "vm")) == ["PAYMENT p50", "PAYMENT p99"]
 
 
+def curve(target, values, slowdowns):
+    """A curve of throughput on 1, 2 and 4 CPUs."""
+    return {
+        "workload": "orders", "axis": "cpu", "fixed": "", "target": target, "unit": "per_second",
+        "points": [
+            {
+                "axisValue": cpus, "value": value, "speedup": value / values[0],
+                "slowdown": slowdown, "slowdownInterval": None,
+                "verdict": None if slowdown is None else "Slower",
+            }
+            for cpus, value, slowdown in zip((1, 2, 4), values, slowdowns, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def test_points_and_gains_of_a_sweep_are_those_of_both_curves(summary):
+    summary["curves"] = [
+        curve("pod", [100.0, 190.0, 380.0], [None] * 3),
+        curve("vm", [80.0, 160.0, 200.0], [0.25, 0.1875, 0.9]),
+        curve("vm", [1.0, 1.0, 1.0], [99.0] * 3) | {"fixed": "clients=8"},
+    ]
+    found = measured.points("orders", "cpu")(summary, "vm")
+    assert list(found) == ["cpu=1", "cpu=2", "cpu=4"]
+    assert found["cpu=2"] == Figure("per_second", 190.0, 160.0, slowdown=0.1875, verdict="Slower")
+    gained = measured.gains("orders", "cpu")(summary, "vm")
+    assert gained == {
+        "from cpu=1 to cpu=2": Figure("count", pytest.approx(1.9), pytest.approx(2.0)),
+        "from cpu=2 to cpu=4": Figure("count", pytest.approx(2.0), pytest.approx(1.25)),
+    }
+    assert measured.points("orders", "instances")(summary, "vm") == {}
+
+
 def test_terms_are_those_that_the_studies_have(summary):
     found = measured.terms("analytics")(summary, "vm")
     assert found == {

@@ -39,6 +39,14 @@ def test_cold_aggregates_differ_in_sign():
     assert geometric == pytest.approx(0.0555, abs=0.00005)
 
 
+def test_the_scale_up_is_that_of_table_8():
+    gains = paper("S28", 1)
+    assert {name: figure.target for name, figure in gains.items()} == {
+        "from cpu=2 to cpu=4": 1.90,
+        "from cpu=4 to cpu=8": 1.87,
+    }
+
+
 def test_page_faults_are_83_percent_of_the_extra_system_time():
     terms = paper("S2")
     share = terms["of that page faults"].difference / terms["system time"].difference

@@ -48,7 +48,6 @@ _NO_ZACHMANN = (
 )
 _NO_MICRO = "the operator has no workload micro; dbbench-driver micro runs on one side"
 _NO_COUNT = "system calls are counted by tracing the kernel, which no agent does"
-_NO_FILE = "the file is not written yet; `spec.sweep.cpu` can express it"
 
 EXPERIMENTS = (
     Experiment(1, _M, "warm TPC-H, a connection for each query", ("s01-warm",),
@@ -86,7 +85,9 @@ EXPERIMENTS = (
                missing="one guest kernel serves all targets of an operator"),
     Experiment(19, _H, "TPC-H in memory", ("s19-in-memory",), views.in_memory("s19-in-memory"),
                "PostgreSQL stands in for HyPer and MonetDB, which the operator does not run"),
-    Experiment(20, _H, "1, 2, 4 and 8 worker threads", missing=_NO_FILE),
+    Experiment(20, _H, "1, 2, 4 and 8 worker threads", ("s20-worker-threads",),
+               views.worker_threads("s20-worker-threads"),
+               "PostgreSQL stands in for HyPer and MonetDB, which the operator does not run"),
     Experiment(21, _H, "unit costs of single events", ("s21-unit-costs",),
                views.unit_costs("s21-unit-costs"),
                "TLB misses, large pages and fsync are left out: " + _NO_MICRO),
@@ -108,7 +109,8 @@ EXPERIMENTS = (
     Experiment(27, _V, "big order entry, driver on another node", ("s27-big-order-entry",),
                views.big_order_entry("s27-big-order-entry"),
                "IOPS, packets, interrupts and context switches of the node are not collected"),
-    Experiment(28, _V, "2, 4 and 8 virtual CPUs", missing=_NO_FILE),
+    Experiment(28, _V, "2, 4 and 8 virtual CPUs", ("s28-scale-up",),
+               views.scale_up("s28-scale-up")),
     Experiment(29, _V, "versions of the hypervisor",
                missing="a cluster has one version of KubeVirt or QEMU at a time"),
     Experiment(30, _V, "hardware assistance",

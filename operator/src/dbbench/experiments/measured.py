@@ -4,6 +4,7 @@ Each function gives a `Measure`: from summary.json (docs/reference/results.md) a
 target to figures. What a run does not have is absent: nothing is put in its place.
 """
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -178,6 +179,55 @@ def instances(workload: str) -> Measure:
         return {"Jain's index": index}
 
     return measure
+
+
+def points(workload: str, axis: str) -> Measure:
+    """The metric at each point of a sweep's axis: `cpu=2`."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        base, other = (_curve(summary, workload, axis, of) for of in (summary["baseline"], target))
+        return {
+            f"{axis}={value}": Figure(
+                point["unit"],
+                base[value]["value"] if value in base else None,
+                point["value"],
+                slowdown=point["slowdown"],
+                interval=_bounds(point["slowdownInterval"]),
+                verdict=point["verdict"] or "",
+            )
+            for value, point in other.items()
+        }
+
+    return measure
+
+
+def gains(workload: str, axis: str) -> Measure:
+    """How many times faster each side is than at the point before: `from cpu=2 to cpu=4`."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        base, other = (_curve(summary, workload, axis, of) for of in (summary["baseline"], target))
+        places = sorted(base.keys() & other.keys())
+        return {
+            f"from {axis}={one} to {axis}={two}": Figure(
+                "count", *(side[two]["speedup"] / side[one]["speedup"] for side in (base, other))
+            )
+            for one, two in itertools.pairwise(places)
+        }
+
+    return measure
+
+
+def _curve(
+    summary: Document, workload: str, axis: str, target: str
+) -> dict[int, Mapping[str, Any]]:
+    """Points of a curve by the axis's value, each with the curve's unit; empty without one."""
+    return {
+        point["axisValue"]: point | {"unit": curve["unit"]}
+        for curve in summary["curves"]
+        if (curve["workload"], curve["axis"], curve["fixed"], curve["target"])
+        == (workload, axis, "", target)
+        for point in curve["points"]
+    }
 
 
 def _primary(summary: Document, workload: str, cell: str, target: str) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ MEMORY, SHARED_BUFFERS = "1Gi", "256MB"
 STORAGE, IN_MEMORY = "2Gi", "512Mi"
 HUGEPAGES = "384Mi"
 INSTANCES = 2
+CPUS = [1, 2]
 COLD_QUERIES = [1, 4, 6, 12]
 """Each cold query costs a restart of the database, and in an emulated guest half a minute."""
 
@@ -38,6 +39,8 @@ def reduced(full: Manifest) -> Manifest:
     resources |= {"cpu": 1, "memory": MEMORY}
     if "hugepages" in resources:
         resources["hugepages"]["size"] = HUGEPAGES
+    if "cpu" in spec.get("sweep", {}):
+        spec["sweep"]["cpu"] = list(CPUS)
     _targets(spec)
     for workload in spec["workloads"]:
         _workload(workload)

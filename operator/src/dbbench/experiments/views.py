@@ -43,6 +43,15 @@ def _cold_bytes() -> Figures:
     }
 
 
+def _scale_up() -> Figures:
+    return {
+        f"from cpu={row['from_cpus']} to cpu={row['to_cpus']}": Figure(
+            "count", target=float(row["gain"])
+        )
+        for row in published.rows("vmware_table8.csv")
+    }
+
+
 def warm(manifest: str) -> tuple[View, ...]:
     """S1: the queries."""
     return (
@@ -167,6 +176,26 @@ def magnification(manifest: str) -> tuple[View, ...]:
 def in_memory(manifest: str) -> tuple[View, ...]:
     """S19: the queries."""
     return (View(manifest, "Queries", measured.queries(_ANALYTICS), _NONE),)
+
+
+def worker_threads(manifest: str) -> tuple[View, ...]:
+    """S20: the queries with more and more CPUs."""
+    return (
+        View(manifest, "A pass of the queries", measured.points(_ANALYTICS, "cpu"), _NONE),
+        View(manifest, "Speed-up from point to point", measured.gains(_ANALYTICS, "cpu"), _NONE),
+    )
+
+
+def scale_up(manifest: str) -> tuple[View, ...]:
+    """S28: order entry with more and more virtual CPUs."""
+    return (
+        View(manifest, "Order entry", measured.points(_ORDERS, "cpu"), _NONE),
+        View(
+            manifest, "Speed-up from point to point", measured.gains(_ORDERS, "cpu"),
+            "Table 8 of VMware's study, 2009: of the virtual machine alone", ("native", "ESX"),
+            _scale_up,
+        ),
+    )  # fmt: skip
 
 
 def unit_costs(manifest: str) -> tuple[View, ...]:
