@@ -179,3 +179,13 @@ def test_no_spread_of_figures_breaks_a_curve(values):
         assert point.interval[0] <= point.value <= point.interval[1]
         if point.speedup_interval:
             assert point.speedup_interval[0] <= point.speedup <= point.speedup_interval[1]
+
+
+def test_the_answer_names_the_worst_and_the_best_of_many_points(swept, make_record):
+    benchmark = swept(clients=[1, 2, 4, 8, 16])
+    records = measured(benchmark, make_record)
+    text = summary(benchmark, analyse(benchmark, records, frozenset()), records, None)["answer"]
+    for workload in ("orders", "telecom"):
+        assert f"300.00 % slower for {workload}/clients=16 (" in text
+        assert f"the most of its 5 cells (the least: 0.00 % for {workload}/clients=1)" in text
+        assert f"{workload}/clients=4" not in text

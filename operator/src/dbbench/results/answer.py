@@ -9,14 +9,17 @@ from dbbench.results.analysis import Analysis, MetricComparison
 from dbbench.results.figures import interval, level, percent, share
 from dbbench.stats import Slowdown
 
+_EACH = 4
+"""Cells of a workload that are told one by one. Of more, as a sweep has, the worst and the best."""
+
 
 def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
-    """For every target that could be compared, its slowdown in every cell."""
+    """For every target that could be compared, its slowdown in the cells of every workload."""
     clauses = []
     for target in spec.targets:
         found = [one for one in analysis.primary if one.slowdown.target == target.name]
         if found:
-            clauses.append(f"{target.name} is {_listed([_finding(one) for one in found])}")
+            clauses.append(f"{target.name} is {_listed(_findings(found))}")
     if not clauses:
         return "Nothing has been compared: no block has a valid trial on two targets."
     text = f"Compared with {spec.baseline}, {'; '.join(clauses)}"
@@ -27,6 +30,22 @@ def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
             "about hardware virtualization."
         )
     return f"{text}."
+
+
+def _findings(found: Sequence[MetricComparison]) -> list[str]:
+    workloads: dict[str, list[MetricComparison]] = {}
+    for one in found:
+        workloads.setdefault(one.cell.workload, []).append(one)
+    return [part for cells in workloads.values() for part in _of_workload(cells)]
+
+
+def _of_workload(cells: Sequence[MetricComparison]) -> list[str]:
+    if len(cells) <= _EACH:
+        return [_finding(one) for one in cells]
+    worst = max(cells, key=lambda one: one.slowdown.relative)
+    best = min(cells, key=lambda one: one.slowdown.relative)
+    others = f"{percent(best.slowdown.relative)} for {best.cell.key}"
+    return [f"{_finding(worst)}, the most of its {len(cells)} cells (the least: {others})"]
 
 
 def _finding(found: MetricComparison) -> str:
