@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from access.documents import changed, check
+from access.documents import benchmark, changed, check
 from access.kubectl import CallError, Kubectl, Manifest
 
 TATP = {"subscribers": 100}
@@ -15,8 +15,8 @@ def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
 
 
 def swept(sweep: Any, **spec: Any) -> Manifest:
-    """A benchmark of a pod and a virtual machine with one workload, TATP, and this sweep."""
-    document = changed("sweep", sweep)
+    """A benchmark of a pod and a virtual machine with one workload, TATP, and this sweep if any."""
+    document = benchmark("checked") if sweep is None else changed("sweep", sweep)
     document["spec"] |= spec
     return document
 
@@ -29,6 +29,16 @@ TPCH = {
     "name": "q",
     "tpch": {"scaleFactor": "1", "cache": ["Warm", "Cold"], "connection": ["Shared", "PerQuery"]},
 }
+
+
+def tpchs(count: int) -> list[dict[str, Any]]:
+    """Workloads of three cells each."""
+    return [TPCH | {"name": f"q{number}"} for number in range(count)]
+
+
+def pods(count: int) -> list[dict[str, Any]]:
+    return [{"name": f"p{number}", "pod": {}} for number in range(count)]
+
 
 POD, VM = {"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}
 SOCKETS = {"name": "vm", "virtualMachine": {"cpu": {"sockets": 1}}}
@@ -49,6 +59,8 @@ ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
         {"design": "OneAtATime", "cpu": list(range(1, 33)), "clients": list(range(1, 33))},
         {"workloads": tatps(3)},
     ),
+    # 8 targets x 3 cells x 20 workloads is 480.
+    (None, {"workloads": tpchs(20), "targets": [POD, *pods(7)]}),
     # 2 targets x (3 cells of TPC-H + 7 workloads x 32 points) is 454.
     ({"clients": list(range(1, 33))}, {"workloads": [TPCH, *tatps(7)]}),
 ]
@@ -84,7 +96,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     (
         {"cpu": list(range(1, 9)), "clients": list(range(1, 33))},
         {},
-        "spec.sweep",
+        "spec.workloads",
         "more than 500 trials in each block",
     ),
     ({"clients": [8]}, {}, "spec.sweep.clients", "at least 2 items"),
@@ -101,14 +113,20 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     (
         {"clients": list(range(1, 33))},
         {"workloads": tatps(8)},
-        "spec.sweep",
+        "spec.workloads",
         "more than 500 trials in each block",
     ),
     (
         {"clients": list(range(1, 33))},
         {"workloads": tatps(6), "trials": {"control": True}},
-        "spec.sweep",
+        "spec.workloads",
         "write design: OneAtATime",
+    ),
+    (
+        None,
+        {"workloads": tpchs(20), "targets": [POD, *pods(19)]},
+        "spec.workloads",
+        "make several benchmarks",
     ),
 ]
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from dbbench.api.base import ApiModel, rule, rules
 
 MOST_TRIALS = 500
-"""Trials of a block with a sweep, at most: as many comparisons fit into status."""
+"""Trials of a block, at most: as many comparisons fit into status."""
 
 
 class SweepDesign(StrEnum):
@@ -99,11 +99,11 @@ SWEEP_RULES = (
         field_path=".sweep.instances",
     ),
     rule(
-        "!has(self.sweep) || (self.targets.size() + (self.trials.control ? 1 : 0)) * "
-        f"self.workloads.map(w, {_CACHES_AND_CONNECTIONS} * (self.sweep.design == 'Full' ? "
-        f"{_FULL} : {_ONE_AT_A_TIME})).sum() <= {MOST_TRIALS}",
-        f"more than {MOST_TRIALS} trials in each block (points x workloads x targets); give the "
-        "axes fewer values, write design: OneAtATime, or make several benchmarks",
-        field_path=".sweep",
+        "(self.targets.size() + (self.trials.control ? 1 : 0)) * "
+        f"self.workloads.map(w, {_CACHES_AND_CONNECTIONS} * (!has(self.sweep) ? 1 : "
+        f"self.sweep.design == 'Full' ? {_FULL} : {_ONE_AT_A_TIME})).sum() <= {MOST_TRIALS}",
+        f"more than {MOST_TRIALS} trials in each block (points x workloads x targets); make "
+        "several benchmarks, or in a sweep give the axes fewer values or write design: OneAtATime",
+        field_path=".workloads",
     ),
 )
