@@ -71,6 +71,16 @@ class Benchmark:
 
         wait(f"{self.name} succeeds", succeeded, limit=limit, pause=1)
 
+    def wait_until_seen(self, *, limit: float) -> None:
+        """Until the status is that of the present spec: before, it is that of an older one."""
+
+        def seen() -> bool:
+            body = self.body()
+            generation = body["metadata"]["generation"]
+            return bool((body.get("status") or {}).get("observedGeneration") == generation)
+
+        wait(f"the operator sees the present {self.name}", seen, limit=limit, pause=0.2)
+
     def wait_until_stalled(self, *, limit: float) -> Manifest:
         """Until Stalled=True; that condition."""
 

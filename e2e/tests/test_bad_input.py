@@ -169,5 +169,5 @@ def test_what_appears_later_unblocks_the_benchmark(operator: Helm, namespace: Ku
     assert run.wait_until_stalled(limit=60)["reason"] == "StorageClassNotFound"
     patch = '{"spec": {"database": {"storage": {"storageClassName": "standard"}}}}'
     namespace("patch", "dbb", "waiting", "--type=merge", "-p", patch)
-    run.wait_for_step("", limit=60)
+    run.wait_until_seen(limit=60)
     run.wait_for_step("start:", limit=180)
