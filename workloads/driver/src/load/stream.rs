@@ -114,9 +114,10 @@ async fn feed<E: Engine, D: Dataset>(
 ) -> Result<(), EngineError> {
     let session = engine.connect().await?;
     session.limit_statements(None).await?;
-    let entry = match journal::kept(engine.dialect()) {
-        true => Some(Entry::prepare(&session).await?),
-        false => None,
+    let (entry, most) = match journal::kept(engine.dialect()) {
+        true => (Some(Entry::prepare(&session).await?), COPY),
+        // Hyper holds on to a table while it gives up a bulk load that was broken off: short ones are soon over.
+        false => (None, 0),
     };
     while let Some((table, first)) = queue.join() {
         if entry.is_some() {
@@ -130,7 +131,7 @@ async fn feed<E: Engine, D: Dataset>(
             rows += chunk.rows;
             bytes += chunk.bytes;
             chunks.push(ChunkDone { table: table.name, number, chunk });
-            next = if bytes < COPY { queue.next(table) } else { None };
+            next = if bytes < most { queue.next(table) } else { None };
         }
         queue.leave(table);
         let taken = copy.finish().await?;

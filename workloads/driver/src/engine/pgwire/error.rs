@@ -46,7 +46,12 @@ pub fn of_response(body: &[u8]) -> EngineError {
     if let Some(detail) = detail.filter(|detail| !detail.trim().is_empty() && !detail.contains('\n')) {
         text.push_str(&format!("; {detail}"));
     }
-    EngineError::new(kind_of(&code), code, text)
+    // Of a file system that is full Hyper tells with several codes, one of them for an object in use.
+    let kind = match message.contains("growing the database file failed") {
+        true => ErrorKind::OutOfSpace,
+        false => kind_of(&code),
+    };
+    EngineError::new(kind, code, text)
 }
 
 fn kind_of(code: &str) -> ErrorKind {
@@ -91,6 +96,8 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Duplicate);
         assert_eq!(error.class, "23505");
         assert_eq!(error.message, "duplicate key (SQLSTATE 23505); Key (a)=(1) exists.");
+        let full = b"C55006\0Munable to write: growing the database file failed\0\0";
+        assert_eq!(of_response(full).kind, ErrorKind::OutOfSpace);
         let error = of_response(b"C42601\0Mno\0D\nline 1\n\0\0");
         assert_eq!(error.message, "no (SQLSTATE 42601)");
     }
