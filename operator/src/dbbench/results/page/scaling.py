@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from dbbench.results.figures import quantity, three_digits
+from dbbench.results.page.axis import grid, labels
 from dbbench.results.page.forest import at
 from dbbench.results.page.markup import Child, Safe, element
 from dbbench.results.page.scale import Logarithmic, Scale, linear_ticks, logarithmic_ticks
@@ -102,21 +103,12 @@ def _chart(
         element("figcaption", element("strong", where), f" {what}"),
         element(
             "div",
-            element(
-                "svg",
-                (element("text", written(tick), x=76, y=y(tick) + 4, text_anchor="end")
-                 for tick in ticks),
-                width=80,
-                height=_HEIGHT,
-                aria_hidden="true",
-                class_="ticks",
-            ),
+            labels(ticks, written, y, _HEIGHT),
             element(
                 "svg",
                 element("title", f"{what} of {where}"),
                 element("desc", described),
-                (element("line", x1="0", x2="100%", y1=y(tick), y2=y(tick), class_="grid")
-                 for tick in ticks),
+                grid(ticks, y),
                 (element("text", f"{place}", x=f"{across.at(place):.2f}%", y=_HEIGHT + 16,
                          text_anchor="middle", class_="tick")
                  for place in _labelled(places, across)),

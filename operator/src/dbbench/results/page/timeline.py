@@ -7,6 +7,7 @@ from typing import Any
 from dbbench.results import driver_result
 from dbbench.results.driver_result import ResultError
 from dbbench.results.figures import quantity
+from dbbench.results.page.axis import grid, labels
 from dbbench.results.page.forest import at
 from dbbench.results.page.markup import Child, Safe, element
 from dbbench.results.page.scale import (
@@ -123,22 +124,13 @@ def _chart(
         element("figcaption", element("strong", where), f" {metric}"),
         element(
             "div",
-            element(
-                "svg",
-                (element("text", quantity(tick, unit), x=76, y=y(tick) + 4, text_anchor="end")
-                 for tick in ticks),
-                width=80,
-                height=_HEIGHT,
-                aria_hidden="true",
-                class_="ticks",
-            ),
+            labels(ticks, lambda tick: quantity(tick, unit), y, _HEIGHT),
             element(
                 "svg",
                 element("title", f"{metric} of {where} in the order of time"),
                 element("desc", f"{words}. The table below lists every attempt."),
                 _blocks(found, middle, across),
-                (element("line", x1="0", x2="100%", y1=y(tick), y2=y(tick), class_="grid")
-                 for tick in ticks),
+                grid(ticks, y),
                 (element("text", f"+{minute:g} min", x=f"{across.at(first + 60 * minute):.2f}%",
                          y=_HEIGHT + 14, text_anchor="middle", class_="tick")
                  for minute in minutes if 8 < across.at(first + 60 * minute) < 92),
