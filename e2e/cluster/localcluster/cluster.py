@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from localcluster import (
@@ -59,10 +60,11 @@ class Cluster:
         self._progress = progress
         self._processes = Processes(layout.state, layout.processes, layout.logs)
 
-    def up(self, names: Sequence[str] | None) -> None:
+    def up(self, names: Sequence[str] | None, exclusive_cpus: bool = True) -> None:
         """Makes the cluster run, from nothing or from whatever is left of it.
 
-        ``names`` are the nodes; None keeps those there are, or takes the default.
+        ``names`` are the nodes; None keeps those there are, or takes the default. Without
+        ``exclusive_cpus``, the nodes that this starts hand out every processor, shared.
         """
         machine.check(self._layout.state)
         self._check_owner()
@@ -74,7 +76,7 @@ class Cluster:
         with self._progress.task("certificates, network"):
             Pki(self._layout.pki).ensure(addresses)
             Network(addresses, self._layout.state).ensure()
-            self._write_configuration(addresses, nodes)
+            self._write_configuration(addresses, nodes, exclusive_cpus)
         api = Api(addresses, self._layout)
         with ThreadPoolExecutor() as pool:
             # The nodes take the images that the addons need while the control plane starts,
@@ -139,9 +141,11 @@ class Cluster:
         builder.build(gobuild.PROGRAMS)
         return cluster_images.ensure(self._layout)
 
-    def _write_configuration(self, addresses: Addresses, nodes: Sequence[Node]) -> None:
+    def _write_configuration(
+        self, addresses: Addresses, nodes: Sequence[Node], exclusive_cpus: bool
+    ) -> None:
         self._control_plane(addresses).write()
-        offered = machine.describe(self._layout.state)
+        offered = replace(machine.describe(self._layout.state), exclusive_cpus=exclusive_cpus)
         for node in nodes:
             if not node.is_running():
                 node.write(addresses, offered)

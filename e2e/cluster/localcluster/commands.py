@@ -39,6 +39,11 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="start the cluster, or what of it does not run")
     up.add_argument("--nodes", metavar="NAME,NAME...", help="default: bench-db,bench-driver")
+    up.add_argument(
+        "--shared-cpus",
+        action="store_true",
+        help="nodes that are started now hand out every processor, none of them exclusively",
+    )
     down = commands.add_parser("down", help="remove the cluster and all it left on the machine")
     down.add_argument(
         "--orphan", action="store_true", help="remove the cluster of a clone that was deleted"
@@ -85,7 +90,7 @@ def _up(options: argparse.Namespace) -> int:
     names = parse_node_names(options.nodes) if options.nodes is not None else None
     layout = Layout.of_project()
     with exclusive(layout):
-        Cluster(layout, Progress()).up(names)
+        Cluster(layout, Progress()).up(names, exclusive_cpus=not options.shared_cpus)
     print(f"export KUBECONFIG={layout.kubeconfig} PATH={layout.bin}:$PATH")
     return 0
 

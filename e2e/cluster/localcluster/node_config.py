@@ -19,6 +19,8 @@ class Machine:
     memory_mib: int
     cni_programs: str
     snapshotter: str
+    exclusive_cpus: bool = True
+    """Whether pods may have processors of their own; the kubelet then keeps a part for itself."""
 
 
 def memory_reservation_mib(memory_mib: int, nodes: int) -> int:
@@ -100,7 +102,9 @@ def kubelet_config(
     addresses: Addresses, node: NodeAddress, machine: Machine, authority: str, certificate: str
 ) -> dict[str, object]:
     """The kubelet's configuration; ``authority`` and ``certificate`` are paths less suffix."""
-    reserved = memory_reservation_mib(machine.memory_mib, len(addresses.nodes))
+    reserved = {"memory": f"{memory_reservation_mib(machine.memory_mib, len(addresses.nodes))}Mi"}
+    if machine.exclusive_cpus:
+        reserved["cpu"] = _RESERVED_CPU
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -117,8 +121,8 @@ def kubelet_config(
         "cgroupRoot": f"/{node.cgroup}",
         "failCgroupV1": False,
         "failSwapOn": False,
-        "cpuManagerPolicy": "static",
-        "systemReserved": {"cpu": _RESERVED_CPU, "memory": f"{reserved}Mi"},
+        "cpuManagerPolicy": "static" if machine.exclusive_cpus else "none",
+        "systemReserved": reserved,
         "clusterDNS": [str(addresses.dns_service)],
         "clusterDomain": DOMAIN,
         # The host's resolver is out of the pods' reach, and pods need nothing from outside.

@@ -1,6 +1,7 @@
 """What a node's programs are told."""
 
 import tomllib
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 import pytest
@@ -36,6 +37,13 @@ def test_kubelet_has_exclusive_cores_and_half_a_core_reserved() -> None:
     assert config["systemReserved"] == {"cpu": "500m", "memory": "13024Mi"}
     assert config["tlsPrivateKeyFile"] == "/pki/node.key"
     assert config["clusterDNS"] == ["10.213.128.10"]
+
+
+def test_kubelet_that_shares_its_cores_hands_out_all_of_them() -> None:
+    machine = replace(MACHINE, exclusive_cpus=False)
+    config = node_config.kubelet_config(ADDRESSES, ADDRESSES.nodes[0], machine, "/ca", "/node")
+    assert config["cpuManagerPolicy"] == "none"
+    assert config["systemReserved"] == {"memory": "13024Mi"}
 
 
 def test_nodes_do_not_share_a_cgroup() -> None:

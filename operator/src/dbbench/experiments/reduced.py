@@ -41,6 +41,8 @@ def reduced(full: Manifest) -> Manifest:
         resources["hugepages"]["size"] = HUGEPAGES
     if "cpu" in spec.get("sweep", {}):
         spec["sweep"]["cpu"] = list(CPUS)
+        # As many CPUs as the machine of the local cluster has cannot be exclusive.
+        resources["dedicatedCPUs"] = False
     _targets(spec)
     for workload in spec["workloads"]:
         _workload(workload)
