@@ -55,6 +55,7 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("workloads.0", {"name": "t", "tatp": {"subscribers": 1, "distribution": "Uniform"}}),
     ("trials", {"min": 3, "max": 3, "targetHalfWidth": "0.5%", "seed": 9007199254740991}),
     ("trials", {"control": True}),
+    ("trials", {"contamination": {"maxSteal": "2.5%", "maxRepeats": 0}}),
     ("trials", None),
     ("timeouts", {"ready": "30s", "load": "1h", "trial": "1h", "disk": "5m"}),
     ("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]),
@@ -226,6 +227,18 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("trials", {"targetHalfWidth": "1%"}, "spec.trials.targetHalfWidth", "needs max"),
     ("trials", {"max": 9, "targetHalfWidth": "1"}, "spec.trials.targetHalfWidth", "should match"),
     ("trials", {"seed": -1}, "spec.trials.seed", "greater than or equal to 0"),
+    (
+        "trials",
+        {"contamination": {"maxSteal": "0.05"}},
+        "spec.trials.contamination.maxSteal",
+        "should match",
+    ),
+    (
+        "trials",
+        {"contamination": {"maxRepeats": -1}},
+        "spec.trials.contamination.maxRepeats",
+        "greater than or equal to 0",
+    ),
     ("timeouts", {"ready": "0s"}, "spec.timeouts.ready", "must be longer than 0s"),
     ("timeouts", {"ready": "soon"}, "spec.timeouts.ready", "should match"),
     (

@@ -120,7 +120,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
                     [*ident, target["name"]], percent(target["overcommitment"])
                 )
         progress = status.get("progress") or {}
-        for state in ("planned", "done", "invalid"):
+        for state in ("planned", "done", "invalid", "contaminated"):
             trials.add_metric([*ident, state], progress.get(f"trials{state.capitalize()}", 0))
         for entry in status.get("conditions") or []:
             for value in _CONDITION_STATUSES:

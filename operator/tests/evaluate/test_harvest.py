@@ -112,3 +112,52 @@ def test_recorded_job_is_not_recorded_again():
     state = state_with(trial, line(RESULT))
     (record,) = harvest(state)
     assert harvest(dataclasses.replace(state, trials=(record,))) == ()
+
+
+STOLEN = {
+    "before": {"takenAt": "2026-01-01T00:00:00Z", "cpu": {"stealSeconds": 5.0}},
+    "after": {"takenAt": "2026-01-01T00:00:10Z", "cpu": {"stealSeconds": 7.0}},
+    "facts": {"cpusAllowed": [1]},
+}
+DISTURBED = line(RESULT | {"target": STOLEN | {"host": STOLEN}})
+
+
+def with_repeats(state, repeats):
+    spec = state.benchmark.spec
+    chosen = spec.trials.contamination.model_copy(update={"max_repeats": repeats})
+    trials = spec.trials.model_copy(update={"contamination": chosen})
+    benchmark = state.benchmark.model_copy(
+        update={"spec": spec.model_copy(update={"trials": trials})}
+    )
+    return dataclasses.replace(state, benchmark=benchmark)
+
+
+def test_a_disturbed_trial_is_kept_and_run_again():
+    (record,) = harvest(state_with(trial, DISTURBED))
+    assert (record.outcome, record.reason) == (Outcome.INVALID, "Contaminated")
+    assert "20.0 % of the time" in record.message
+    assert record.result is not None
+
+
+def test_without_a_repetition_left_it_counts_and_says_so():
+    (record,) = harvest(with_repeats(state_with(trial, DISTURBED), 0))
+    assert (record.outcome, record.reason) == (Outcome.MEASURED, "Contaminated")
+    assert record.counts_though_contaminated
+    assert "20.0 % of the time" in record.message
+
+
+def test_what_was_run_again_comes_off_the_budget():
+    state = with_repeats(state_with(trial, DISTURBED), 1)
+    (record,) = harvest(state)
+    assert record.outcome is Outcome.INVALID
+    elsewhere = dataclasses.replace(record, trial="b001.other.telecom", attempt=1)
+    (record,) = harvest(dataclasses.replace(state, trials=(elsewhere,)))
+    assert record.outcome is Outcome.MEASURED
+
+
+def test_one_trial_is_run_again_twice_at_most():
+    state = with_repeats(state_with(trial, DISTURBED), 100)
+    (record,) = harvest(state)
+    before = tuple(dataclasses.replace(record, attempt=number) for number in (0, 1))
+    (record,) = harvest(dataclasses.replace(state, trials=before))
+    assert record.outcome is Outcome.MEASURED

@@ -150,6 +150,42 @@ CONTROL = "control"
 """Name of the target that `trials.control` adds: the baseline once again."""
 
 
+class Contamination(ApiModel):
+    """When something else than the database disturbed a trial, and what is done then."""
+
+    max_steal: Percent = Field(
+        "5%",
+        description=(
+            "Greatest share of a trial's time in which a hypervisor below the node took the "
+            "database's CPUs away, and which does not count as a disturbance."
+        ),
+    )
+    max_throttling: Percent = Field(
+        "1%",
+        description=(
+            "Greatest share of a trial's time in which exclusive CPUs were throttled. CPUs that "
+            "are shared have a quota and are throttled by it: that is no disturbance."
+        ),
+    )
+    max_memory_stall: Percent = Field(
+        "1%",
+        description=(
+            "Greatest share of a trial's time in which all that runs the database waited for "
+            "memory, as the kernel's pressure accounting (PSI) tells."
+        ),
+    )
+    max_repeats: int | None = Field(
+        None,
+        ge=0,
+        le=20000,
+        description=(
+            "Contaminated trials that are run again, over the whole run and at most two for each "
+            "trial; one for every four trials of the first min blocks when absent. When they are "
+            "used up, contaminated trials count, and condition Representative is False."
+        ),
+    )
+
+
 class Trials(ApiModel):
     """How often everything is measured."""
 
@@ -187,6 +223,11 @@ class Trials(ApiModel):
             "the baseline once again with a volume of its own, in every block. Its interval is the "
             "noise floor, below which there is no verdict."
         ),
+    )
+    contamination: Contamination = Field(
+        default_factory=Contamination,
+        json_schema_extra=DEFAULTED,
+        description="What makes a trial contaminated, and how many of them are run again.",
     )
     seed: int | None = Field(
         None,

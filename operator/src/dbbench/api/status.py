@@ -52,6 +52,12 @@ class Progress(ApiModel):
     trials_done: int = Field(0, description="Valid trials that are stored.")
     trials_planned: int = Field(0, description="Trials of the plan, as far as it is known now.")
     trials_invalid: int = Field(0, description="Trials that failed or were invalid, and repeated.")
+    trials_contaminated: int = Field(
+        0,
+        description=(
+            "Trials that count although something else disturbed them: no repetition was left."
+        ),
+    )
     percent: int = Field(0, description="Share of the planned trials that is done.")
     current: Text = Field("", description="What runs now.")
     step: Label = Field("", description="Machine-readable name of the step that runs now.")

@@ -191,6 +191,8 @@ def _count(benchmark: DBBenchmark) -> str:
     text = f"{progress.trials_done}/{progress.trials_planned} trials, {progress.percent} %"
     if progress.trials_invalid:
         text += f", {progress.trials_invalid} not usable"
+    if progress.trials_contaminated:
+        text += f", {progress.trials_contaminated} contaminated"
     return text
 
 

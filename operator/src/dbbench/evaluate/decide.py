@@ -275,6 +275,7 @@ def _progress(state: State, stand: Schedule, current: str, step: str, completed:
         trials_done=stand.trials_done,
         trials_planned=stand.trials_planned,
         trials_invalid=stand.trials_invalid,
+        trials_contaminated=sum(record.counts_though_contaminated for record in state.trials),
         percent=100 * stand.trials_done // planned,
         current=current[:1024],
         step=step[:253],

@@ -18,6 +18,8 @@ from dbbench.results.driver_result import server_name
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.targets.build import runtime_of
 
+_SHOWN = 5
+
 
 def environment(state: State) -> Environment:
     """Nodes as found at the start (kept from then on), targets as their agents reported them."""
@@ -156,18 +158,29 @@ def emulated_targets(state: State) -> frozenset[str]:
 
 
 def representative(state: State) -> Finding:
-    """The condition Representative: False as soon as one target is emulated."""
+    """The condition Representative: False with an emulated target or a disturbed trial."""
     emulated = sorted(emulated_targets(state))
+    disturbed = sorted(record.trial for record in state.trials if record.counts_though_contaminated)
+    messages = []
     if emulated:
-        return Finding(
-            FALSE,
-            "Emulated",
+        messages.append(
             f"no hardware virtualisation: {', '.join(emulated)} ran under software emulation. The "
             "figures show that the experiment works, not what a virtual machine costs; use a "
-            "database node whose CPU has vmx or svm.",
+            "database node whose CPU has vmx or svm."
         )
+    if disturbed:
+        shown = ", ".join(disturbed[:_SHOWN]) + (", ..." if len(disturbed) > _SHOWN else "")
+        messages.append(
+            f"{len(disturbed)} of the trials that count were disturbed ({shown}), and no "
+            "repetition was left; the report names the signs. Use quieter nodes, or raise "
+            "spec.trials.contamination.maxRepeats."
+        )
+    if messages:
+        return Finding(FALSE, "Emulated" if emulated else "Contaminated", " ".join(messages))
     if all(
         latest_facts(state.trials, target.name) for target in state.benchmark.spec.measured_targets
     ):
-        return Finding(TRUE, "NotEmulated", "every target ran on the node's own CPU")
+        return Finding(
+            TRUE, "NotEmulated", "every target ran on the node's own CPU, and undisturbed"
+        )
     return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dbbench.evaluate import contamination
 from dbbench.evaluate.state import Manifest, State, labels_of
 from dbbench.plan import plan_seed, trial_of
 from dbbench.results.driver_log import DriverOutput, parse
 from dbbench.results.instances import combined, each
-from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 
 # Exit codes of the driver after which another attempt can end no differently.
 _FINAL = {2: "InvalidArguments", 4: "ConsistencyCheckFailed"}
@@ -114,7 +115,19 @@ def _record(state: State, job: Manifest, logs: Sequence[str | None]) -> TrialRec
     benchmark = state.benchmark
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
     trial = trial_of(benchmark.spec, seed, labels["dbbench.io/trial"])
-    return TrialRecord(trial=trial.id, block=trial.block, cell=trial.cell.name, **common)
+    record = TrialRecord(trial=trial.id, block=trial.block, cell=trial.cell.name, **common)
+    if record.outcome is not Outcome.MEASURED:
+        return record
+    found = contamination.signs(state, trial, record.documents)
+    if not found:
+        return record
+    again = contamination.is_repeated(state, trial, seed)
+    return replace(
+        record,
+        outcome=Outcome.INVALID if again else Outcome.MEASURED,
+        reason=CONTAMINATED,
+        message="; ".join(found),
+    )
 
 
 def _judge(job: Manifest, condition: Manifest, logs: Sequence[str | None]) -> Verdict:

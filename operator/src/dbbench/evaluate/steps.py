@@ -17,7 +17,7 @@ from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial
 from dbbench.plan.deployment import deployment_points
-from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.jobs import load_job, trial_job
 from dbbench.targets.names import place
@@ -318,8 +318,9 @@ def _job_step(
 
     `attempt` is the job's own number; it exceeds the records' count where older ones do not count.
     """
-    if records and (len(records) >= MAX_ATTEMPTS or is_final(records[-1])):
-        last = records[-1]
+    failures = [record for record in records if record.reason != CONTAMINATED]
+    if records and (len(failures) >= MAX_ATTEMPTS or is_final(records[-1])):
+        last = failures[-1]
         count = f"{len(records)} attempts" if len(records) > 1 else "the first attempt"
         return Failed(Problem(last.reason, f"{what} failed after {count}: {last.message}"))
     name = job["metadata"]["name"]

@@ -8,12 +8,17 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, TypeGuard
 
 from dbbench.explain.cause import Cause
-
-Document = Mapping[str, Any]
+from dbbench.explain.counters import (
+    Document,
+    growth,
+    is_number,
+    number,
+    part,
+    parts,
+    seconds_between,
+)
 
 # Bytes of a block of each engine that tells how many it read.
 _BLOCK_BYTES = {"PostgreSQL": 8192}
@@ -92,24 +97,24 @@ class Observation:
 
 def observe(document: Document) -> Observation | None:
     """None without counters of the target from both ends of the window."""
-    target = _object(document, "target")
+    target = part(document, "target")
     executions = list(_executions(document))
     if executions:
-        differences = [_object(execution, "target") for execution, _ in executions]
-        hosts = [_object(execution, "host") for execution, _ in executions]
+        differences = [part(execution, "target") for execution, _ in executions]
+        hosts = [part(execution, "host") for execution, _ in executions]
         window = math.fsum(seconds for _, seconds in executions)
         driver = None
     else:
-        differences = [_difference(_object(target, "before"), _object(target, "after"))]
-        host = _object(target, "host")
-        hosts = [_difference(_object(host, "before"), _object(host, "after"))]
-        window = _span(_object(target, "before"), _object(target, "after"))
-        driver = _total([_object(document, "driverUsage")], _DRIVER)
+        differences = [growth(part(target, "before"), part(target, "after"))]
+        host = part(target, "host")
+        hosts = [growth(part(host, "before"), part(host, "after"))]
+        window = seconds_between(part(target, "before"), part(target, "after"))
+        driver = _total([part(document, "driverUsage")], _DRIVER)
     if not window > 0:
         return None
-    parameters = _object(document, "parameters")
+    parameters = part(document, "parameters")
     unknown = _OF_LIVING_THREADS if parameters.get("connection") == "per-query" else ()
-    costs = _unit_costs(_object(target, "facts"))
+    costs = _unit_costs(part(target, "facts"))
     return Observation(
         window_seconds=window,
         clients=_clients(parameters),
@@ -132,7 +137,7 @@ def observe(document: Document) -> Observation | None:
             host=_sum(hosts, ("io", "readBytes")),
         ),
         hypervisor_seconds=_total(
-            [_object(host, "cpu") for host in hosts], ("userSeconds", "systemSeconds")
+            [part(host, "cpu") for host in hosts], ("userSeconds", "systemSeconds")
         ),
     )
 
@@ -140,19 +145,19 @@ def observe(document: Document) -> Observation | None:
 def _executions(document: Document) -> Iterator[tuple[Document, float]]:
     """Counters around each measured query, with its runtime; nothing where any query lacks them."""
     found = []
-    for operation in _objects(document, "operations"):
-        executions, runtimes = _objects(operation, "executions"), _runtimes(operation)
+    for operation in parts(document, "operations"):
+        executions, runtimes = parts(operation, "executions"), _runtimes(operation)
         if len(executions) != len(runtimes) or not executions:
             return
         found += list(zip(executions, runtimes, strict=True))
-    if all(_object(execution, "target") for execution, _ in found):
+    if all(part(execution, "target") for execution, _ in found):
         yield from found
 
 
 def _counts(differences: Sequence[Document]) -> dict[Cause, float]:
     faults = _sum(differences, ("processes", "minorFaults"))
     switches = _total(
-        [_object(difference, "processes") for difference in differences],
+        [part(difference, "processes") for difference in differences],
         ("voluntaryContextSwitches", "involuntaryContextSwitches"),
     )
     found = {Cause.PAGE_FAULTS: faults, Cause.CONTEXT_SWITCHES: switches}
@@ -163,48 +168,28 @@ def _unit_costs(facts: Document) -> dict[str, float]:
     """Mean seconds by the name of the probe; what a machine does not have is left out."""
     return {
         str(figure.get("name")): value
-        for figure in _objects(facts, "unitCosts")
-        if (value := _number(_object(figure, "cost"), "meanSeconds")) is not None and value > 0
+        for figure in parts(facts, "unitCosts")
+        if (value := number(part(figure, "cost"), "meanSeconds")) is not None and value > 0
     }
 
 
 def _plans(document: Document) -> Iterator[tuple[str, Plan]]:
-    for operation in _objects(document, "operations"):
+    for operation in parts(document, "operations"):
         fingerprint, runtimes = operation.get("planFingerprint"), _runtimes(operation)
         if isinstance(fingerprint, str) and runtimes:
             yield str(operation.get("name")), Plan(fingerprint, statistics.median(runtimes))
 
 
 def _database_bytes(document: Document) -> float | None:
-    blocks = _number(document, "blocksRead")
-    size = _BLOCK_BYTES.get(str(_object(document, "server").get("engine")))
+    blocks = number(document, "blocksRead")
+    size = _BLOCK_BYTES.get(str(part(document, "server").get("engine")))
     return None if blocks is None or size is None else blocks * size
 
 
 def _clients(parameters: Document) -> float:
     """Clients of all driver processes; queries of TPC-H run one at a time."""
-    clients = _number(parameters, "clients")
-    return 1.0 if clients is None else clients * (_number(parameters, "processes") or 1.0)
-
-
-def _span(before: Document, after: Document) -> float:
-    try:
-        started, ended = (datetime.fromisoformat(str(end["takenAt"])) for end in (before, after))
-    except (KeyError, ValueError):
-        return 0.0
-    return (ended - started).total_seconds()
-
-
-def _difference(before: Document, after: Document) -> dict[str, Any]:
-    """What grew between two readings. A counter that fell belongs to a process that ended."""
-    found: dict[str, Any] = {}
-    for name, end in after.items():
-        start = before.get(name)
-        if isinstance(end, Mapping) and isinstance(start, Mapping):
-            found[name] = _difference(start, end)
-        elif _is_number(start) and _is_number(end) and end >= start:
-            found[name] = end - start
-    return found
+    clients = number(parameters, "clients")
+    return 1.0 if clients is None else clients * (number(parameters, "processes") or 1.0)
 
 
 def _sum(differences: Sequence[Document], path: Sequence[str]) -> float | None:
@@ -213,8 +198,8 @@ def _sum(differences: Sequence[Document], path: Sequence[str]) -> float | None:
     for difference in differences:
         inner = difference
         for name in path[:-1]:
-            inner = _object(inner, name)
-        values.append(_number(inner, path[-1]))
+            inner = part(inner, name)
+        values.append(number(inner, path[-1]))
     return None if None in values else math.fsum(value for value in values if value)
 
 
@@ -226,23 +211,4 @@ def _total(documents: Sequence[Document], names: Sequence[str]) -> float | None:
 
 def _runtimes(operation: Document) -> list[float]:
     runtimes = operation.get("runtimesSeconds")
-    return [x for x in runtimes if _is_number(x)] if isinstance(runtimes, list) else []
-
-
-def _object(document: Document, name: str) -> Document:
-    value = document.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _objects(document: Document, name: str) -> list[Document]:
-    value = document.get(name)
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def _number(document: Document, name: str) -> float | None:
-    value = document.get(name)
-    return float(value) if _is_number(value) else None
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return [x for x in runtimes if is_number(x)] if isinstance(runtimes, list) else []

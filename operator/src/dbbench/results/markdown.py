@@ -273,6 +273,12 @@ def _trials(document: Document) -> list[str]:
     ]
     if listed:
         lines += ["", "Not used:", "", *listed]
+    disturbed = [
+        f"- {entry['trial']}, attempt {entry['attempt']}: {entry['message']}."
+        for entry in trials["contaminated"]
+    ]
+    if disturbed:
+        lines += ["", wording.CONTAMINATED, "", *disturbed]
     return lines
 
 

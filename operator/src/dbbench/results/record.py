@@ -7,6 +7,10 @@ from typing import Any
 
 SCHEMA_VERSION = 1
 
+CONTAMINATED = "Contaminated"
+"""Reason of a trial that something else disturbed; `message` has the signs. Its outcome is Invalid
+where it is run again, and Measured where it counts because no repetition is left."""
+
 
 class Outcome(StrEnum):
     MEASURED = "Measured"
@@ -28,10 +32,11 @@ class TrialRecord:
     """One attempt at a trial.
 
     `trial` is the plan's Trial.id, `cell` its Cell.name (empty for a workload with one point),
-    `attempt` counts from 1. `reason` is a CamelCase word and `message` a sentence, both empty when
-    measured. `started` and `finished` are RFC 3339 times in UTC. `result` is the driver's result
-    document, word for word; None when there is none. Of a target with several instances it is the
-    result of all of them, and `instances` has a document of each (results.instances).
+    `attempt` counts from 1. `reason` is a CamelCase word and `message` a sentence; of a measurement
+    that nothing disturbed they are Measured and empty. `started` and `finished` are RFC 3339 times
+    in UTC. `result` is the driver's result document, word for word; None when there is none. Of a
+    target with several instances it is the result of all of them, and `instances` has a document of
+    each (results.instances).
     """
 
     trial: str
@@ -47,6 +52,11 @@ class TrialRecord:
     finished: str
     result: Mapping[str, Any] | None
     instances: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def counts_though_contaminated(self) -> bool:
+        """Whether it is a disturbed measurement that counts all the same."""
+        return self.outcome is Outcome.MEASURED and self.reason == CONTAMINATED
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...]:

@@ -297,6 +297,11 @@ def _trials(analysis: Analysis, records: Sequence[TrialRecord]) -> Document:
             for record in sorted(records, key=lambda record: (record.trial, record.attempt))
             if record.outcome is not Outcome.MEASURED
         ],
+        "contaminated": [
+            {"trial": record.trial, "attempt": record.attempt, "message": record.message}
+            for record in sorted(records, key=lambda record: (record.trial, record.attempt))
+            if record.counts_though_contaminated
+        ],
         "unusable": [
             {"trial": entry.trial, "attempt": entry.attempt, "reason": entry.reason}
             for entry in analysis.unusable

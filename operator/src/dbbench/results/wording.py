@@ -54,6 +54,12 @@ CACHES = (
 )
 """What the table of caches shows."""
 
+CONTAMINATED = (
+    "These count although something else than the database disturbed them, for no repetition was "
+    "left (spec.trials.contamination):"
+)
+"""What the list of disturbed trials is."""
+
 CACHE_HEADER = ("workload", "target", "caches", "trials", "blocks", "bytes", "bytes outside")
 """Its columns."""
 

@@ -315,6 +315,10 @@ def _trials(
                       f"{one['reason']}.")
         for one in document["trials"]["unusable"]
     ]  # fmt: skip
+    disturbed = [
+        element("li", f"{one['trial']}, attempt {one['attempt']}: {one['message']}.")
+        for one in document["trials"]["contaminated"]
+    ]
     return "Trials in the order of time", [
         element("p", f"From {first:%Y-%m-%d %H:%M} UTC on. Stripes are blocks. A crossed mark was "
                 "not used: it failed, or was measured under bad conditions; it was repeated and is "
@@ -324,6 +328,7 @@ def _trials(
             "div", timeline.charts(document["comparisons"], records, targets), class_="grid two"
         ),
         element("ul", unusable) if unusable else None,
+        *([element("p", wording.CONTAMINATED), element("ul", disturbed)] if disturbed else []),
         _details("Every attempt as a table", [timeline.attempts(records, first, emulated)]),
     ]  # fmt: skip
 
