@@ -115,6 +115,8 @@ impl Server {
         let made = as_server_account("mariadb-install-db")
             .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
             .arg(option("--datadir", &data))
+            // A server that starts deletes the temporary tables of every other one in the same folder.
+            .arg(option("--tmpdir", &data))
             .output()
             .expect("mariadb-install-db runs (apt-get install mariadb-server)");
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
