@@ -56,6 +56,9 @@ ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("KubeVirt", {"dataDisk": {"volume": "HostDisk", **DISK_DIRECT}}, {}),
     ("KubeVirt", {"dataDisk": {"volume": "EmptyDisk", "cache": "writeback"}}, {}),
     ("Auto", {"dataDisk": {"volume": "PersistentVolumeClaim"}}, {}),
+    ("QEMU", {"dataDisk": {"readAhead": "0"}}, {}),
+    ("KubeVirt", {"dataDisk": {"volume": "EmptyDisk", "readAhead": "128Ki"}}, {}),
+    ("Auto", {"dataDisk": {"readAhead": "1Gi"}}, {}),
     ("QEMU", {}, {"hugepages": HUGEPAGES}),
     ("QEMU", {}, {"memory": "4Gi", "hugepages": {"pageSize": "1Gi", "size": "1Gi"}}),
     ("QEMU", {}, {"memory": "1536Mi", "hugepages": {"pageSize": "2Mi", "size": "1Gi"}}),
@@ -142,6 +145,12 @@ DIRECT = [PODS[0], {"name": "vm", "virtualMachine": {"dataDisk": {"cache": "none
             "spec.targets",
             "there is no data disk with spec.database.storage.medium: Memory",
         ),
+        (
+            {"size": "512Mi", "medium": "Memory"},
+            [PODS[0], {"name": "vm", "virtualMachine": {"dataDisk": {"readAhead": "0"}}}],
+            "spec.targets",
+            "there is no data disk with spec.database.storage.medium: Memory",
+        ),
         ({"medium": "Tape"}, None, "spec.database.storage.medium", 'values: "Disk", "Memory"'),
         ({"volumeMode": "Raw"}, None, "spec.database.storage.volumeMode", "supported values"),
     ],
@@ -214,6 +223,15 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ),
     ("KubeVirt", {"dataDisk": {"volume": "ContainerDisk"}}, {}, f"{VM}.dataDisk.volume", "values"),
     ("QEMU", {"dataDisk": {"bus": "sata"}}, {}, f"{VM}.dataDisk.bus", "supported values"),
+    *(
+        ("QEMU", {"dataDisk": {"readAhead": size}}, {}, f"{VM}.dataDisk.readAhead", says)
+        for size, says in (
+            ("6Ki", "must be 0 (none) or a multiple of 4Ki"),
+            ("2Gi", "at most 1Gi"),
+            ("0.5Ki", "must be 0 (none) or a multiple of 4Ki"),
+            ("off", "should match"),
+        )
+    ),
     (
         "Auto",
         {"dataDisk": {"bus": "scsi", "dedicatedIOThread": True}},

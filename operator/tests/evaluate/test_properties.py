@@ -11,6 +11,7 @@ import pytest
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment
+from dbbench.api.target import Target
 from dbbench.evaluate.fairness import Difference, differences, finding, profiles
 from dbbench.evaluate.properties import PROPERTIES, Kind, documentation
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
@@ -282,7 +283,9 @@ def test_a_difference_is_found_and_named_with_its_side(name: str) -> None:
     [
         (entry.name, kind)
         for entry, kind in NATURAL
-        if entry.nature.allows("4", "8") and CASES[entry.name].change is not None
+        if entry.nature.allows("4", "8")
+        and entry.nature.such(Target.model_validate({"name": "other", **WAYS[kind]}))
+        and CASES[entry.name].change is not None
     ],
 )
 def test_what_a_kind_of_target_has_by_nature_is_told_and_is_no_unfairness(
@@ -311,6 +314,16 @@ def test_the_memory_that_a_guest_s_kernel_keeps_is_its_nature_and_less_memory_is
     assert inherent(4 * GIB) == [False]
     # Of a guest all huge pages are a part of its memory, and a pod's are beside its limit.
     assert inherent(8 * GIB + 2097152) == []
+
+
+def test_a_read_ahead_that_was_asked_for_is_its_nature_and_one_that_came_about_is_not() -> None:
+    def inherent(disk: dict[str, Any]) -> list[bool]:
+        guest = {"virtualMachine": {"runtime": "QEMU", "dataDisk": disk}}
+        found = compare(guest, changed((f"{FACTS}.dataMount.readAheadKb", 0)))
+        return [d.inherent for d in found if d.name == "read-ahead (KiB)"]
+
+    assert inherent({"readAhead": "0"}) == [True]
+    assert inherent({}) == [False]
 
 
 def test_the_node_of_a_guest_is_seen_by_its_hypervisor_or_not_at_all() -> None:

@@ -92,6 +92,8 @@ kubevirt_scsi = machine("KubeVirt", dataDisk={"bus": "scsi"})
 kubevirt_host_disk = machine("KubeVirt", dataDisk={"volume": "HostDisk", **DIRECT})
 kubevirt_empty_disk = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "cache": "writeback"})
 kubevirt_data_volume = machine("KubeVirt", dataDisk={"volume": "DataVolume"})
+qemu_read_ahead = machine("QEMU", dataDisk={"readAhead": "128Ki"})
+kubevirt_read_ahead = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "readAhead": "0"})
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_options = machine(
     "QEMU",
@@ -192,6 +194,8 @@ def instances(body: dict[str, Any]) -> None:
         ("kubevirt-emptydisk", "vm", True, kubevirt_empty_disk),
         ("kubevirt-datavolume", "vm", True, kubevirt_data_volume),
         ("kubevirt-datavolume-block", "vm", True, data_volume_of_class),
+        ("qemu-read-ahead", "vm", False, qemu_read_ahead),
+        ("kubevirt-read-ahead", "vm", True, kubevirt_read_ahead),
         ("qemu-options", "vm", False, qemu_options),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),

@@ -11,7 +11,7 @@ use crate::executable::{Executable, Hashes, Libraries};
 use crate::machine::{self, CpuTopology, NetworkInterface, Numa};
 use crate::scope::Scope;
 use crate::unit_costs::{UnitCost, UnitCosts};
-use crate::{hugepages, mounts, process_table};
+use crate::{hugepages, mounts, process_table, read_ahead};
 
 /// The facts. Absent means that they cannot be found out here.
 #[derive(Debug, Serialize)]
@@ -167,7 +167,7 @@ fn data_mount(directory: &Path) -> Option<DataMount> {
         device: mount.device.clone(),
         fstype: mount.fstype.clone(),
         options: mount.options.clone(),
-        read_ahead_kb: machine::read_ahead_kb(Path::new("/"), &mount.device_number),
+        read_ahead_kb: read_ahead::of_device(Path::new("/"), &mount.device_number),
     })
 }
 

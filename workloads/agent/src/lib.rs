@@ -20,6 +20,7 @@ pub mod mounts;
 pub mod pack_root;
 pub mod page_cache;
 pub mod process_table;
+mod read_ahead;
 pub mod readiness;
 pub mod scope;
 pub mod serve;

@@ -95,11 +95,6 @@ pub fn governor(root: &Path, allowed: &[u32]) -> Option<String> {
     (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Kilobytes that the kernel reads ahead in a file system, by its device's `major:minor`. None where it has no device.
-pub fn read_ahead_kb(root: &Path, device: &str) -> Option<u64> {
-    text(&root.join("sys/class/bdi").join(device).join("read_ahead_kb"))?.parse().ok()
-}
-
 /// None without a default route over IPv4.
 pub fn network_interface(root: &Path) -> Option<NetworkInterface> {
     let routes = text(&root.join("proc/net/route"))?;
@@ -198,13 +193,6 @@ mod tests {
         assert_eq!(found["meltdown"], "Mitigation: PTI");
         assert_eq!(found.len(), 2);
         assert!(mitigations(machine(&[]).path()).is_empty());
-    }
-
-    #[test]
-    fn read_ahead_is_that_of_the_file_system_s_device() {
-        let root = machine(&[("sys/class/bdi/254:0/read_ahead_kb", "4096\n")]);
-        assert_eq!(read_ahead_kb(root.path(), "254:0"), Some(4096));
-        assert_eq!(read_ahead_kb(root.path(), "0:42"), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use walkdir::WalkDir;
 
 use crate::facts;
 use crate::limits::{self, Limits};
-use crate::mounts;
+use crate::{mounts, read_ahead};
 
 /// Where the image's environment is on the root disk, below its root.
 pub const IMAGE_FILE: &str = ".dbbench/image.json";
@@ -38,6 +38,13 @@ pub struct PackRootArgs {
     /// Size of the file system, such as 4Gi.
     #[arg(long, value_parser = parse_size)]
     size: u64,
+    /// What the guest's data disk will be on: a directory of the volume, or a block device. The disk gets its read-ahead;
+    /// without this, that of the volume that FILE is on, which is always the root disk's.
+    #[arg(long, value_name = "PATH")]
+    data: Option<PathBuf>,
+    /// Kilobytes that the guest reads ahead on its data disk, whatever its volume has; 0 for none.
+    #[arg(long, value_name = "KILOBYTES")]
+    data_read_ahead_kb: Option<u64>,
     /// The root to pack.
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
@@ -55,6 +62,9 @@ pub struct ImageEnvironment {
     /// Settings of the node's kernel that the pod is subject to, by their file below /sys/kernel/mm.
     #[serde(default)]
     pub memory_settings: BTreeMap<String, String>,
+    /// Kilobytes that are read ahead on each disk, by its serial.
+    #[serde(default)]
+    pub read_ahead_kb: BTreeMap<String, u64>,
 }
 
 /// Writes the disk image, unless it is there already and was made from the same inputs.
@@ -71,6 +81,12 @@ pub fn run(arguments: &PackRootArgs) -> Result<(), String> {
         working_directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
         limits: limits::of_this_process(),
         memory_settings: memory_settings(Path::new(MEMORY_SETTINGS)),
+        read_ahead_kb: read_ahead::of_disks(
+            arguments.output.parent().unwrap_or(Path::new("/")),
+            arguments.data.as_deref(),
+            arguments.data_read_ahead_kb,
+            read_ahead::of_volume,
+        ),
     };
     let described = serde_json::to_string(&image).expect("strings are JSON");
     let stamp = format!("1 {} {} {described}", arguments.size, fingerprint(&arguments.root, &foreign)?);

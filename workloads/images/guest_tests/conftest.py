@@ -169,17 +169,18 @@ class Bench:
             code, output = containers.run(container, self.bundle("install"))
             assert code == 0, output
 
-    def pack(self, size: str = "2Gi") -> tuple[int, str]:
-        """Make the root disk inside the database's image."""
+    def pack(self, size: str = "2Gi", *options: str) -> tuple[int, str]:
+        """Make the root disk inside the database's image, on the node of the data's volume."""
         command = ["/dbbench/bin/dbbench-driver", "agent", "pack-root", "--size", size]
         command += ["--tools", "/dbbench/bin/guest-tools", "--output", "/dbbench/root/disk.img"]
+        command += ["--data", "/dbbench/data", *options]
         container = Container(
             self.image,
             command,
             uid=0,
             gid=107,
             network=self.network,
-            mounts=self.volumes("bin", "root"),
+            mounts=self.volumes("bin", "data", "root"),
             capabilities=["CAP_DAC_OVERRIDE"],
         )
         return containers.run(container, self.bundle("pack"))

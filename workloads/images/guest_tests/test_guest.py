@@ -40,6 +40,7 @@ def test_a_guest_runs_the_same_bits_under_the_same_conditions_as_the_pod(bench) 
             counters = json.loads(bench.get("/v1/counters")[1])
             for fact in ("serverExecutable", "limits", "transparentHugepages", "osRelease"):
                 seen[kind][fact] = facts[fact]
+            seen[kind]["readAheadKb"] = facts["dataMount"]["readAheadKb"]
             assert counters["processes"]["count"] >= 6
             assert counters["cpu"]["userSeconds"] > 0
             if kind == "guest":
@@ -59,6 +60,7 @@ def test_a_guest_runs_the_same_bits_under_the_same_conditions_as_the_pod(bench) 
             for entry in (bench.folder / "data").iterdir():
                 entry.rename(bench.folder / f"pod-{entry.name}")
     assert seen["guest"] == seen["pod"]
+    assert seen["guest"]["readAheadKb"] is not None
 
 
 def test_a_guest_has_its_data_in_memory_its_huge_pages_and_its_topology(bench) -> None:
@@ -99,8 +101,8 @@ def test_a_data_disk_bypasses_the_page_cache_on_a_thread_of_its_own(bench) -> No
         assert started.stop() == 0, started.output()
 
 
-def test_a_data_disk_of_a_scsi_controller_is_found_and_written_through(bench) -> None:
-    code, output = bench.pack()
+def test_a_scsi_data_disk_is_found_written_through_and_not_read_ahead(bench) -> None:
+    code, output = bench.pack("2Gi", "--data-read-ahead-kb", "0")
     assert code == 0, output
     data = {"serial": "data", "file": "/dbbench/data/disk.img", "sizeBytes": 1 << 30}
     options = {"bus": "Scsi", "cache": "WriteThrough"}
@@ -110,6 +112,7 @@ def test_a_data_disk_of_a_scsi_controller_is_found_and_written_through(bench) ->
         facts = json.loads(bench.get("/v1/facts")[1])
         assert facts["dataMount"]["device"] == "/dev/sda"
         assert bench.shell("cat /sys/block/sda/queue/write_cache") == "write through"
+        assert facts["dataMount"]["readAheadKb"] == 0
         assert started.stop() == 0, started.output()
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pydantic import ConfigDict, Field
 
 from dbbench.api.base import ApiModel, Quantity, rule, rules
+from dbbench.api.quantities import QUANTITY_PATTERN
 
 
 class Runtime(StrEnum):
@@ -166,6 +167,13 @@ class DataDisk(ApiModel):
                 "controller's thread",
                 field_path=".dedicatedIOThread",
             ),
+            rule(
+                "!has(self.readAhead) || (quantity(self.readAhead).isInteger() && "
+                "quantity(self.readAhead).asInteger() % 4096 == 0 && "
+                "quantity(self.readAhead).asInteger() <= 1073741824)",
+                "must be 0 (none) or a multiple of 4Ki, at most 1Gi: for example 128Ki",
+                field_path=".readAhead",
+            ),
         )
     )
 
@@ -204,6 +212,15 @@ class DataDisk(ApiModel):
         False,
         alias="dedicatedIOThread",
         description="A thread of its own for this disk's I/O, instead of QEMU's main thread.",
+    )
+    read_ahead: str | None = Field(
+        None,
+        pattern=QUANTITY_PATTERN,
+        max_length=20,
+        description=(
+            'Bytes that the guest reads ahead on this disk: "0" for none, or for example 128Ki. '
+            "When absent, as much as the node does on the volume below it, and so as a pod there."
+        ),
     )
 
 

@@ -65,6 +65,7 @@ STORAGE_RULES = (
         "self.database.storage.medium == 'Disk' || self.targets.all(t, !has(t.virtualMachine) || "
         "(!has(t.virtualMachine.dataDisk.cache) && !has(t.virtualMachine.dataDisk.io) && "
         "!t.virtualMachine.dataDisk.dedicatedIOThread && "
+        "!has(t.virtualMachine.dataDisk.readAhead) && "
         "t.virtualMachine.dataDisk.volume == 'PersistentVolumeClaim' && "
         "t.virtualMachine.dataDisk.bus == 'virtio'))",
         "virtualMachine.dataDisk of a target: there is no data disk with "

@@ -11,11 +11,9 @@ from dbbench.evaluate.properties import (
     ABSENT,
     NOT_REPORTED,
     PROPERTIES,
-    Kind,
     Property,
     Seen,
     Values,
-    kind_of,
 )
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 
@@ -81,8 +79,7 @@ def differences(
         for entry in PROPERTIES
         for difference in _compared(
             entry,
-            target.name,
-            frozenset({kind_of(baseline), kind_of(target)}),
+            (baseline, target),
             found[baseline.name].get(entry.name),
             found[target.name].get(entry.name),
         )
@@ -125,16 +122,15 @@ def _short(value: str) -> str:
 
 def _compared(
     entry: Property,
-    target: str,
-    kinds: frozenset[Kind],
+    targets: tuple[Target, Target],
     baseline_values: Values | None,
     target_values: Values | None,
 ) -> Iterator[Difference]:
     for key in sorted((baseline_values or {}).keys() | (target_values or {}).keys()):
         baseline, other = _value(baseline_values, key), _value(target_values, key)
         if baseline != other:
-            inherent = entry.nature.explains(kinds, baseline, other)
-            yield Difference(target, entry.label(key), baseline, other, inherent)
+            inherent = entry.nature.explains(targets, baseline, other)
+            yield Difference(targets[1].name, entry.label(key), baseline, other, inherent)
 
 
 def _value(values: Values | None, key: str) -> str:

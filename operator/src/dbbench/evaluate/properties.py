@@ -85,6 +85,15 @@ def _silence(baseline: str, target: str) -> bool:
     return NOT_REPORTED in (baseline, target)
 
 
+def _every_target(_target: Target) -> bool:
+    return True
+
+
+def _sets_read_ahead(target: Target) -> bool:
+    machine = target.virtual_machine
+    return machine is not None and machine.data_disk.read_ahead is not None
+
+
 def _kernel_share(baseline: str, target: str) -> bool:
     if not (baseline.isdecimal() and target.isdecimal()):
         return False
@@ -94,15 +103,17 @@ def _kernel_share(baseline: str, target: str) -> bool:
 
 @dataclass(frozen=True)
 class Nature:
-    """When a difference is inherent: with a target of these kinds, and for these two values."""
+    """When a difference is inherent: with such a target of such a kind, and for these values."""
 
     kinds: frozenset[Kind]
     allows: Callable[[str, str], bool] = _anything
     words: str = ""
+    such: Callable[[Target], bool] = _every_target
 
-    def explains(self, kinds: frozenset[Kind], baseline: str, target: str) -> bool:
-        """Whether targets of these kinds differ in these values by nature."""
-        return bool(self.kinds & kinds) and self.allows(baseline, target)
+    def explains(self, targets: Sequence[Target], baseline: str, target: str) -> bool:
+        """Whether two targets differ in these values by nature, on either side."""
+        natural = any(kind_of(one) in self.kinds and self.such(one) for one in targets)
+        return natural and self.allows(baseline, target)
 
 
 OWN_KERNEL = frozenset({Kind.SANDBOX, Kind.VIRTUAL_MACHINE})
@@ -110,6 +121,11 @@ _NEVER = Nature(frozenset())
 _KERNEL = Nature(OWN_KERNEL)
 _NETWORK = Nature(OWN_KERNEL | {Kind.HOST})
 _UNSEEN = Nature(OWN_KERNEL, _silence, "where the node's view is missing")
+_READ_AHEAD = Nature(
+    frozenset({Kind.VIRTUAL_MACHINE}),
+    words="where dataDisk.readAhead sets it",
+    such=_sets_read_ahead,
+)
 _MEMORY = Nature(OWN_KERNEL, _kernel_share, f"up to {_KERNEL_SHARE:.0%}: the guest's kernel")
 
 
@@ -320,7 +336,10 @@ PROPERTIES: tuple[Property, ...] = (
     Property("file system of the data", "`/proc/self/mountinfo`", _fact("dataMount", "fstype")),
     Property("mount options", "`/proc/self/mountinfo`", _fact("dataMount", "options"), _KERNEL),
     Property(
-        "read-ahead (KiB)", "`/sys/class/bdi/*/read_ahead_kb`", _fact("dataMount", "readAheadKb")
+        "read-ahead (KiB)",
+        "`/sys/class/bdi/*/read_ahead_kb`",
+        _fact("dataMount", "readAheadKb"),
+        _READ_AHEAD,
     ),
     Property("network path", "the spec", _network_path, _NETWORK),
     Property(

@@ -76,7 +76,10 @@ EXPERIMENTS = (
     Experiment(13, _M, "bytes needed, read by the guest, and read by the host",
                ("s13-magnification",), views.magnification("s13-magnification"),
                "bytes are those of a pass over the queries, not of each query"),
-    Experiment(14, _M, "read-ahead off", missing="no target has an option for read-ahead"),
+    Experiment(14, _M, "read-ahead off", ("s14-read-ahead",),
+               views.read_ahead("s14-read-ahead"),
+               "bytes are those of a pass over the queries, not of each query; a pod's read-ahead "
+               "is the node's, and switched off on the node"),
     Experiment(15, _M, "what triggers prefetching: small programs that read", missing=_NO_MICRO),
     Experiment(16, _M, "what triggers prefetching: a table read at an offset", missing=_NO_MICRO),
     Experiment(17, _M, "what triggers prefetching: tables without index",

@@ -173,6 +173,15 @@ def magnification(manifest: str) -> tuple[View, ...]:
     )  # fmt: skip
 
 
+def read_ahead(manifest: str) -> tuple[View, ...]:
+    """S14: the queries from disk, and the bytes that they made each level read."""
+    return (
+        View(manifest, "Queries from disk", measured.queries(_ANALYTICS), _NONE),
+        View(manifest, "All queries together", measured.aggregates(_ANALYTICS), _NONE),
+        View(manifest, "Bytes read in a pass", measured.bytes_read(_ANALYTICS), _NONE),
+    )
+
+
 def in_memory(manifest: str) -> tuple[View, ...]:
     """S19: the queries."""
     return (View(manifest, "Queries", measured.queries(_ANALYTICS), _NONE),)

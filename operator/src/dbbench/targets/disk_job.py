@@ -1,8 +1,9 @@
 """The Job that makes a guest's root disk from the database image. No I/O."""
 
 from dbbench.api.machine import VirtualMachineTarget
-from dbbench.api.quantities import duration
+from dbbench.api.quantities import duration, quantity
 from dbbench.api.target import Target
+from dbbench.engines.engine import DATA
 from dbbench.targets import names, security, volumes
 from dbbench.targets.config import ROOT
 from dbbench.targets.context import Context, Manifest
@@ -58,6 +59,7 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
                 "args": [
                     "agent", "pack-root", "--tools", f"{_TOOLS}/guest-tools",
                     "--output", f"{ROOT}/disk.img", "--size", machine.root_disk_size,
+                    *_read_ahead(ctx, target, machine),
                 ],
                 "resources": _RESOURCES,
                 "securityContext": security.image_reader(),
@@ -78,3 +80,20 @@ def disk_job(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Man
     return job(
         ctx, names.disk_job_name(benchmark, target.name), labels, duration(spec.timeouts.disk), pod
     )
+
+
+def _read_ahead(ctx: Context, target: Target, machine: VirtualMachineTarget) -> list[str]:
+    """From what the read-ahead of the guest's data disk is known.
+
+    On the node, where the Job runs, it is that of the volume; one that is not mounted here counts
+    as the root disk's, which is of the same StorageClass.
+    """
+    if volumes.in_memory(ctx):
+        return []
+    found: list[str] = []
+    if volumes.has_claim(ctx, target):
+        found += ["--data", volumes.DATA_DEVICE if volumes.is_block(ctx, target) else DATA]
+    told = machine.data_disk.read_ahead
+    if told is not None:
+        found += ["--data-read-ahead-kb", str(quantity(told) // 1024)]
+    return found

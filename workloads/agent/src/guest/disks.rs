@@ -1,5 +1,6 @@
 //! Disks of the guest: found by serial, formatted when blank, mounted.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::chown;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::mount::{mount, MsFlags};
 
+use super::say;
 use crate::config::User;
 
 /// Disks are there as soon as their driver is; under emulation that may take a moment.
@@ -63,6 +65,18 @@ fn serials(block: &Path) -> Vec<(String, String)> {
 fn unit_serial(page: &[u8]) -> Option<String> {
     let length = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
     Some(String::from_utf8_lossy(page.get(4..4 + length)?).into_owned())
+}
+
+/// Reads ahead on the disks as the node does on their volumes; before the database opens a file, which keeps what held then.
+/// A disk that this machine does not have is left out, as is one that refuses: the facts show what holds.
+pub fn set_read_ahead(kilobytes: &BTreeMap<String, u64>) {
+    let block = Path::new("/sys/block");
+    for (name, serial) in serials(block) {
+        let Some(wanted) = kilobytes.get(&serial) else { continue };
+        if let Err(error) = fs::write(block.join(&name).join("queue/read_ahead_kb"), wanted.to_string()) {
+            say(&format!("cannot read {wanted} KiB ahead on disk {serial}: {error}"));
+        }
+    }
 }
 
 /// Tells whether nothing has been written to the disk. A disk with something other than ext4 on it is an

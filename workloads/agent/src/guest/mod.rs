@@ -19,6 +19,7 @@ use std::time::Duration;
 use crate::cold::{run_database, ColdStarts, Stop};
 use crate::config::AgentConfig;
 use crate::http::{self, Cold};
+use crate::launch::config::{DATA_DISK, ROOT_DISK};
 use crate::launch::GUEST_FAILED;
 use crate::pack_root::{ImageEnvironment, IMAGE_FILE};
 use crate::scope::Scope;
@@ -62,7 +63,7 @@ fn run() -> Result<(), String> {
     clock::set_from_rtc();
     clock::seed_entropy();
 
-    let root_disk = disks::wait_for("root")?;
+    let root_disk = disks::wait_for(ROOT_DISK)?;
     let config_disk = disks::wait_for("config")?;
     root::mount_root(&root_disk)?;
     disks::mount_iso(&config_disk, &root::in_new_root(CONFIG))?;
@@ -90,6 +91,7 @@ fn run() -> Result<(), String> {
     };
     root::allow_open_files(&image.limits);
     root::set_memory(&image.memory_settings);
+    disks::set_read_ahead(&image.read_ahead_kb);
     let grace = Duration::from_secs(config.stop_grace_seconds);
     let stop = Stop { signal: config.stop_signal_number()?, grace };
     let pressed: Vec<_> = buttons.iter().map(|button| button.as_fd()).collect();
@@ -113,7 +115,7 @@ fn mount_data(config: &AgentConfig) -> Result<(), String> {
     if let Some(bytes) = config.data_in_memory_bytes {
         return disks::mount_memory(bytes, &root::in_new_root(DATA), config.user);
     }
-    let disk = disks::wait_for("data")?;
+    let disk = disks::wait_for(DATA_DISK)?;
     if disks::is_blank(&disk)? {
         say("making a file system on the blank data disk");
         disks::make_file_system(&disk)?;

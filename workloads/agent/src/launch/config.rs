@@ -9,6 +9,8 @@ const VERSION: u32 = 1;
 /// The guest's kernel, its page tables and the agent need about this much before the database starts.
 const LEAST_MEMORY_MIB: u64 = 128;
 
+/// Serial of the disk with the image's files.
+pub const ROOT_DISK: &str = "root";
 /// Serial of the disk with the database's files.
 pub const DATA_DISK: &str = "data";
 
