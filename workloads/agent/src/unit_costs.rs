@@ -21,7 +21,7 @@ pub struct UnitCost {
     unavailable: Option<String>,
 }
 
-/// Unit costs, measured when they are first asked for: the driver does so before it sends the database any work,
+/// Unit costs, measured when they are first asked for: that is once the database answers and before it is ready for work,
 /// and the agent is started anew with the database.
 #[derive(Debug, Default)]
 pub struct UnitCosts(OnceLock<Vec<UnitCost>>);
