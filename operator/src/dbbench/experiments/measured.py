@@ -132,6 +132,7 @@ def unit_costs(workload: str, cell: str = "") -> Measure:
 
 UNIT_COSTS = {
     "PAGE_FAULT_4K": "page fault",
+    "PAGE_FAULT_SHARED": "page fault, shared memory",
     "CONTEXT_SWITCH": "context switch",
     "SYSTEM_CALL": "system call",
     "CLOCK_READ": "reading the clock",
