@@ -44,6 +44,9 @@ SAME_NODE = {"colocation": "SameNode"}
         {"workloads.0": tpch("Cold"), "targets.1": machine("KubeVirt")},
         {"workloads.0": tpch("Warm"), "targets.1": machine("KubeVirt", **WRITEBACK)},
         {"placement.driver": SAME_NODE},
+        {"placement.driver.occupancy": "Shared"},
+        {"placement.database.occupancy": "Exclusive", "placement.driver.occupancy": "Exclusive"},
+        {"placement.database.occupancy": "Shared", "placement.driver": SAME_NODE},
         {"placement.driver": {**on_node("b"), "tolerations": [{"operator": "Exists"}]}},
         {
             "placement.driver": SAME_NODE,
@@ -108,6 +111,16 @@ def test_accepted(server: Kubectl, changes: dict[str, Any]) -> None:
             {"placement.driver": {**SAME_NODE, "tolerations": [{"operator": "Exists"}]}},
             "spec.placement.driver.tolerations",
             "are those of placement.database; remove them",
+        ),
+        (
+            {"placement.driver.occupancy": "Sometimes"},
+            "spec.placement.driver.occupancy",
+            'supported values: "Exclusive", "Shared"',
+        ),
+        (
+            {"placement.driver": {**SAME_NODE, "occupancy": "Shared"}},
+            "spec.placement.driver.occupancy",
+            "the occupancy is that of placement.database; remove it",
         ),
         (
             {"placement.driver": SAME_NODE, "resources.dedicatedCPUs": False},

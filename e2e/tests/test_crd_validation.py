@@ -61,6 +61,10 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("gates", [{"workload": "telecom", "target": "vm", "maxSlowdown": "10%"}]),
     ("cleanupPolicy", "Never"),
     ("suspend", True),
+    ("ttlAfterFinished", "0s"),
+    ("ttlAfterFinished", "87600h"),
+    ("ttlAfterFinished", "5256000m"),
+    ("ttlAfterFinished", "315360000s"),
 ]
 
 
@@ -71,6 +75,13 @@ def test_accepted(server: Kubectl, path: str, value: Any) -> None:
 
 REFUSED: list[tuple[str, Any, str, str]] = [
     # what is set, to what, the field that the message names, and what the message says
+    ("ttlAfterFinished", "a day", "spec.ttlAfterFinished", "should match"),
+    ("ttlAfterFinished", "-1h", "spec.ttlAfterFinished", "should match"),
+    ("ttlAfterFinished", "", "spec.ttlAfterFinished", "at least 2 chars"),
+    ("ttlAfterFinished", "87601h", "spec.ttlAfterFinished", "must be at most 87600h, ten years"),
+    ("ttlAfterFinished", "9999999999999999h", "spec.ttlAfterFinished", "must be at most 87600h"),
+    ("ttlAfterFinished", "99999999999999m", "spec.ttlAfterFinished", "must be at most 87600h"),
+    ("ttlAfterFinished", "9999999999999999s", "spec.ttlAfterFinished", "must be at most 87600h"),
     (
         "targets",
         [POD, {"name": "bare", "instances": 2, "host": {}}],
@@ -338,7 +349,15 @@ def started(server: Kubectl) -> Kubectl:
     return server
 
 
-@pytest.mark.parametrize("patch", ['{"suspend": true}', '{"cleanupPolicy": "Never"}'])
+@pytest.mark.parametrize(
+    "patch",
+    [
+        '{"suspend": true}',
+        '{"cleanupPolicy": "Never"}',
+        '{"ttlAfterFinished": "24h"}',
+        '{"ttlAfterFinished": null}',
+    ],
+)
 def test_a_started_run_can_be_suspended_and_told_what_to_keep(started: Kubectl, patch: str) -> None:
     started("patch", "dbb", "checked", "--type=merge", "-p", f'{{"spec": {patch}}}')
 
@@ -358,7 +377,7 @@ def test_a_started_run_can_be_suspended_and_told_what_to_keep(started: Kubectl, 
 def test_nothing_else_of_a_started_run_can_be_changed(started: Kubectl, patch: str) -> None:
     with pytest.raises(CallError) as refused:
         started("patch", "dbb", "checked", "--type=merge", "-p", f'{{"spec": {patch}}}')
-    assert "only suspend and cleanupPolicy can be changed" in refused.value.output
+    assert "only suspend, cleanupPolicy and ttlAfterFinished can be changed" in refused.value.output
     assert "create a new DBBenchmark" in refused.value.output
 
 

@@ -103,3 +103,39 @@ def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) ->
     namespace("patch", "dbb", "paused", "--type=merge", "-p", patch.format(value="false"))
     run.wait_until_succeeded(limit=RUN_SECONDS)
     assert finished <= set(run.records())
+
+
+def test_two_on_the_same_nodes_take_turns_and_are_gone_in_time(
+    operator: Helm, namespace: Kubectl
+) -> None:
+    """Neither gets further than its image, so that it has its nodes for the time of one step."""
+    database = {
+        **benchmark("x")["spec"]["database"],
+        "image": "localhost/dbbench/no-such-image:1",
+    }
+    first, second = Benchmark(namespace, "first"), Benchmark(namespace, "second")
+    spec = {
+        "database": database,
+        "timeouts": {"ready": "15s", "disk": "15s"},
+        "cleanupPolicy": "Always",
+        "ttlAfterFinished": "20s",
+    }
+    namespace.apply(benchmark("first", **spec))
+    wait("the first has its nodes", lambda: first.status.get("startTime"), limit=STEP_SECONDS)
+    namespace.apply(benchmark("second", **spec))
+
+    def waits() -> bool:
+        return bool(second.condition("Reconciling").get("reason") == "Queued")
+
+    wait("the second waits", waits, limit=STEP_SECONDS)
+    assert "startTime" not in second.status
+    place = second.status["queue"]
+    assert (place["position"], place["benchmark"]) == (1, f"{namespace.namespace}/first")
+    assert namespace.list("pods", "dbbench.io/benchmark=second") == []
+    first.wait_until_stalled(limit=STEP_SECONDS)
+    given_back = first.status["completionTime"]
+    second.wait_until_stalled(limit=STEP_SECONDS)
+    assert given_back <= second.status["startTime"]
+    for run in (first, second):
+        wait(f"{run.name} is deleted", lambda run=run: not run.exists(), limit=STEP_SECONDS)
+    wait("nothing is left", lambda: not leftovers(namespace), limit=STEP_SECONDS)

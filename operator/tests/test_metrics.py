@@ -117,3 +117,11 @@ def test_results_of_a_deleted_benchmark_are_not_shown():
 def test_new_benchmark_without_status_is_no_problem():
     fresh = {"metadata": {"name": "new", "namespace": "ns", "uid": "u-2"}}
     assert b'dbbench_trials{benchmark="new"' in render(benchmark_families([fresh]))
+
+
+def test_a_place_in_the_queue_is_told_while_there_is_one():
+    place = {"position": 2, "node": "node a", "benchmark": "ns/other"}
+    waiting = BENCHMARK | {"status": {"queue": place}}
+    text = render(benchmark_families([waiting])).decode()
+    assert 'dbbench_queue_position{benchmark="quickstart",namespace="ns"} 2.0' in text
+    assert "dbbench_queue_position{" not in render(benchmark_families([BENCHMARK])).decode()

@@ -1,8 +1,9 @@
 {{/* What the operator does in the namespaces that it serves. */}}
 {{- define "dbbench.namespacedRules" -}}
+# Deleted when spec.ttlAfterFinished has passed.
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks]
-  verbs: [get, list, watch]
+  verbs: [get, list, watch, delete]
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks/status]
   verbs: [get, update]

@@ -90,6 +90,11 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
         "1 for the status that a condition has.",
         labels=[*identity, "type", "status"],
     )
+    position = GaugeMetricFamily(
+        "dbbench_queue_position",
+        "Place in the queue for the nodes, 1 is next; absent when a benchmark does not wait.",
+        labels=identity,
+    )
     compared = [*identity, "workload", "cell", "target", "metric", "emulated"]
     slowdown = GaugeMetricFamily(
         "dbbench_slowdown_ratio",
@@ -119,6 +124,8 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
                 overcommitment.add_metric(
                     [*ident, target["name"]], percent(target["overcommitment"])
                 )
+        if queue := status.get("queue"):
+            position.add_metric(ident, queue["position"])
         progress = status.get("progress") or {}
         for state in ("planned", "done", "invalid", "contaminated"):
             trials.add_metric([*ident, state], progress.get(f"trials{state.capitalize()}", 0))
@@ -140,7 +147,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
             interval = entry.get("confidenceInterval")
             for name in ("low", "high") if interval else ():
                 bound.add_metric([*labels, name], float(interval[name]))
-    return [trials, condition, slowdown, bound, floor, overcommitment]
+    return [trials, condition, position, slowdown, bound, floor, overcommitment]
 
 
 def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list[Metric]:

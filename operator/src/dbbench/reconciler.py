@@ -6,7 +6,8 @@ regular resync adds every benchmark, so that a watch that dies costs time and no
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import structlog
 from kubernetes_asyncio.client import ApiException
@@ -15,11 +16,14 @@ from pydantic import ValidationError
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.status import DBBenchmarkStatus
 from dbbench.evaluate.decide import decide
+from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.invalid import invalid_spec_status
+from dbbench.evaluate.tenure import holds
 from dbbench.kube.act import act
-from dbbench.kube.cluster import Cluster
+from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.gather import gather
 from dbbench.kube.kinds import DBBENCHMARK
+from dbbench.kube.queueing import Queue
 from dbbench.targets.context import Images
 from dbbench.workqueue import Workqueue
 
@@ -66,6 +70,9 @@ class Reconciler:
         self._images = images
         self._namespaces = namespaces
         self._privileged_targets = privileged_targets
+        self._nodes = Queue(cluster, namespaces)
+        self._admission = asyncio.Lock()
+        self._queued: dict[Key, int] = {}
         self._failures: dict[Key, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -89,6 +96,8 @@ class Reconciler:
         """Look at one benchmark and do what is due. Seconds until the next look, if any."""
         body = await self._cluster.get(DBBENCHMARK, key.namespace, key.name)
         if body is None or body["metadata"].get("deletionTimestamp"):
+            self._queued.pop(key, None)
+            self._wake_next()
             return None  # the garbage collector takes everything that the benchmark owns
         try:
             benchmark = DBBenchmark.parse(body)
@@ -105,9 +114,34 @@ class Reconciler:
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
-        await act(self._cluster, state, decision)
+        if holds(decision.status) and not holds(benchmark.status):
+            # One at a time: of two that look at once, each would find the node free.
+            async with self._admission:
+                wait = await self._nodes.wait_of(benchmark)
+                decision = decide(replace(state, wait=wait))
+                await act(self._cluster, state, decision)
+                self._note_place(key, benchmark.status, decision.status)
+        else:
+            await act(self._cluster, state, decision)
+            self._note_place(key, benchmark.status, decision.status)
         _report(key, benchmark.status, decision.status)
         return decision.requeue_after
+
+    def _note_place(self, key: Key, before: DBBenchmarkStatus, after: DBBenchmarkStatus) -> None:
+        self._queued.pop(key, None)
+        if after.queue is not None:
+            self._queued[key] = after.queue.position
+        if holds(after) != holds(before):
+            self._nodes.forget()
+        if holds(before) and not holds(after):
+            self._wake_next()
+
+    def _wake_next(self) -> None:
+        """A node may be free; without this, whoever waits for it finds out somewhat later."""
+        self._nodes.forget()
+        for key, position in self._queued.items():
+            if position == 1:
+                self.queue.add(key)
 
     async def _work(self) -> None:
         while True:
@@ -157,13 +191,22 @@ class Reconciler:
             try:
                 for namespace in self._namespaces or (None,):
                     for body in await self._cluster.list(DBBENCHMARK, namespace):
-                        metadata = body["metadata"]
-                        if not (body.get("status") or {}).get("completionTime"):
+                        if is_due(body, datetime.now(UTC)):
+                            metadata = body["metadata"]
                             self.queue.add(Key(metadata["namespace"], metadata["name"]))
                 self.statistics.last_resync = time.monotonic()
             except Exception as error:
                 log.warning("resync failed", error=str(error))
             await asyncio.sleep(RESYNC_SECONDS)
+
+
+def is_due(body: Manifest, now: datetime) -> bool:
+    """Whether there is something to do about a benchmark that no event may have told of."""
+    completed = (body.get("status") or {}).get("completionTime")
+    if not completed:
+        return True
+    expires = expiry(body["spec"].get("ttlAfterFinished"), completed)
+    return expires is not None and expires <= now
 
 
 def namespace_is_ending(error: ApiException) -> bool:

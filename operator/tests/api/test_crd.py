@@ -127,13 +127,14 @@ def test_conditions_are_a_map_keyed_by_type() -> None:
     }
 
 
-def test_only_suspend_and_cleanup_policy_can_change_during_a_run() -> None:
+def test_only_what_steers_a_run_can_change_during_it() -> None:
     root = version()["schema"]["openAPIV3Schema"]
     (rule,) = [r for r in root["x-kubernetes-validations"] if "oldSelf" in r["rule"]]
     fields = set(root["properties"]["spec"]["properties"])
     assert {field for field in fields if f"self.spec.{field} " not in rule["rule"]} == {
         "suspend",
         "cleanupPolicy",
+        "ttlAfterFinished",
     }
 
 

@@ -102,6 +102,7 @@ class ModelCluster:
     data_volumes: bool = False
     now: datetime = START
     status: dict[str, Any] = field(default_factory=dict)
+    deleted: datetime | None = None
     objects: dict[Ref, dict[str, Any]] = field(default_factory=dict)
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
     logs: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
@@ -153,6 +154,10 @@ class ModelCluster:
                     raise OperatorKilledError
                 left -= 1
 
+        if decision.expired:
+            action()
+            self.deleted = self.now
+            return
         for record in decision.store:
             action()
             self._store(record)

@@ -81,5 +81,21 @@ Duration = Annotated[
     ),
 ]
 OptionalWait = Annotated[str, Field(pattern=DURATION_PATTERN, min_length=2, max_length=20)]
+# The first half of the rule keeps CEL's own duration, which holds 292 years, from overflowing.
+Retention = Annotated[
+    str,
+    Field(
+        pattern=DURATION_PATTERN,
+        min_length=2,
+        max_length=20,
+        json_schema_extra=rules(
+            rule(
+                "!self.matches('[0-9]{6,}h|[0-9]{9,}m|[0-9]{10,}s') && duration(self) <= "
+                "duration('87600h')",
+                "must be at most 87600h, ten years; for example 24h, or 0s for at once",
+            )
+        ),
+    ),
+]
 Percent = Annotated[str, Field(pattern=PERCENT_PATTERN, max_length=10)]
 DecimalString = Annotated[str, Field(pattern=DECIMAL_PATTERN, max_length=20)]

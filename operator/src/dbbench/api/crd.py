@@ -17,7 +17,7 @@ _KEPT = {
     "x-kubernetes-validations", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
 }  # fmt: skip
 
-_MUTABLE_WHILE_RUNNING = ("suspend", "cleanupPolicy")
+_MUTABLE_WHILE_RUNNING = ("suspend", "cleanupPolicy", "ttlAfterFinished")
 
 
 def structural(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _immutability(spec: dict[str, Any]) -> dict[str, str]:
     unchanged = " && ".join(f"({expression})" for expression in compared)
     return rule(
         f"!has(oldSelf.status) || !has(oldSelf.status.startTime) || ({unchanged})",
-        "the run has started: only suspend and cleanupPolicy can be changed; "
+        "the run has started: only suspend, cleanupPolicy and ttlAfterFinished can be changed; "
         "create a new DBBenchmark for another experiment",
         field_path=".spec",
     )

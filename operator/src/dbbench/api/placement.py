@@ -14,6 +14,18 @@ class Colocation(StrEnum):
     SAME_NODE = "SameNode"
 
 
+class Occupancy(StrEnum):
+    EXCLUSIVE = "Exclusive"
+    SHARED = "Shared"
+
+
+_OCCUPANCY = (
+    "Exclusive: no other benchmark runs on a node that the selector matches; those that want one "
+    "queue up for it. Shared: others that say so, too, may run there at the same time, and disturb "
+    "each other's measurements."
+)
+
+
 class Toleration(ApiModel):
     """A toleration of the pods, as in the core API."""
 
@@ -34,6 +46,7 @@ class NodePlacement(ApiModel):
     tolerations: list[Toleration] | None = Field(
         None, max_length=20, description="Taints of the node that are tolerated."
     )
+    occupancy: Occupancy = Field(Occupancy.EXCLUSIVE, description=_OCCUPANCY)
 
 
 class DriverPlacement(ApiModel):
@@ -51,6 +64,11 @@ class DriverPlacement(ApiModel):
                 "with colocation, the tolerations are those of placement.database; remove them",
                 field_path=".tolerations",
             ),
+            rule(
+                "!has(self.occupancy) || has(self.nodeSelector)",
+                "with colocation, the occupancy is that of placement.database; remove it",
+                field_path=".occupancy",
+            ),
         )
     )
 
@@ -63,6 +81,7 @@ class DriverPlacement(ApiModel):
     tolerations: list[Toleration] | None = Field(
         None, max_length=20, description="Taints of the node that are tolerated."
     )
+    occupancy: Occupancy | None = Field(None, description=f"{_OCCUPANCY} Exclusive when absent.")
     colocation: Colocation | None = Field(
         None,
         description=(
@@ -84,7 +103,9 @@ class Placement(ApiModel):
         if self.driver.node_selector is None:
             return self.database
         return NodePlacement(
-            node_selector=self.driver.node_selector, tolerations=self.driver.tolerations
+            node_selector=self.driver.node_selector,
+            tolerations=self.driver.tolerations,
+            occupancy=self.driver.occupancy or Occupancy.EXCLUSIVE,
         )
 
 

@@ -13,6 +13,7 @@ from dbbench.api.base import (
     Name,
     OptionalWait,
     Percent,
+    Retention,
     rule,
     rules,
 )
@@ -331,6 +332,13 @@ class DBBenchmarkSpec(ApiModel):
         description=(
             "When databases, disks and jobs are deleted after the run: Always, OnSuccess (kept "
             "after a failure, to look into), Never. Results are always kept."
+        ),
+    )
+    ttl_after_finished: Retention | None = Field(
+        None,
+        description=(
+            "How long after its end, well or not, the DBBenchmark is deleted, and with it all that "
+            "it owns, its results too; for example 24h, or 0s for at once. Never when absent."
         ),
     )
     suspend: bool = Field(

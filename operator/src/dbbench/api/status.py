@@ -188,6 +188,18 @@ class InstanceResults(ApiModel):
     trials: int = Field(description="Trials that the figures come from.")
 
 
+class QueuePlace(ApiModel):
+    """What a benchmark waits for before it may use its nodes."""
+
+    position: int = Field(
+        description="1 is next; one more for each waiting benchmark that goes before this one."
+    )
+    node: Text = Field(description="A node that it needs and cannot have now.")
+    benchmark: Label = Field(
+        description="Namespace and name of the benchmark that has the node, or is to get it first."
+    )
+
+
 class ResultsRef(ApiModel):
     """Where the results are."""
 
@@ -213,6 +225,9 @@ class DBBenchmarkStatus(ApiModel):
             },
         ),
     ] = Field(default_factory=list)
+    queue: QueuePlace | None = Field(
+        None, description="Present while the benchmark waits for its nodes."
+    )
     progress: Progress | None = None
     comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(default_factory=list)
     instances: Annotated[list[InstanceResults], Field(max_length=500)] = Field(

@@ -12,8 +12,10 @@ from dbbench.api.status import (
     DBBenchmarkStatus,
     Progress,
 )
+from dbbench.evaluate import tenure
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
-from dbbench.evaluate.decision import BLOCKED, SOON, WAITING, Decision
+from dbbench.evaluate.decision import BLOCKED, QUEUED, SOON, WAITING, Decision
+from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.harvest import (
     finished,
     harvest,
@@ -54,6 +56,8 @@ def decide(state: State) -> Decision:
         return _suspended(state, stand)
     if stand.next_trial is None:
         return _succeeded(state, stand)
+    if not tenure.holds(benchmark.status):
+        return _admitted(state, stand) if state.wait is None else _queued(state, stand, state.wait)
     step = next_step(state, stand.next_trial)
     if isinstance(step, Failed):
         return _failed(state, stand, step.problem)
@@ -70,6 +74,31 @@ def _overdue(state: State, step: Waiting) -> bool:
         return False
     waited = state.now - parse_timestamp(progress.step_start_time)
     return waited > timedelta(seconds=step.limit_seconds)
+
+
+def _admitted(state: State, stand: Schedule) -> Decision:
+    """Takes the nodes, and does nothing else: others see it before there is anything to see."""
+    status = _status(
+        state, stand, Phase.RUNNING, "Running", "has its nodes", current="starting", step="admitted"
+    )
+    return Decision(status=status, requeue_after=SOON)
+
+
+def _queued(state: State, stand: Schedule, wait: tenure.Wait) -> Decision:
+    """Nothing is deployed, or nothing any more; a run that has not begun can still be changed."""
+    before = state.benchmark.status
+    generation = state.benchmark.metadata.generation
+    findings = phase_findings(Phase.RUNNING, tenure.QUEUED, wait.message)
+    status = before.model_copy(
+        update={
+            "observed_generation": generation,
+            "reason": tenure.QUEUED,
+            "conditions": updated(before.conditions, findings, generation, state.now),
+            "queue": wait.place,
+            "progress": _progress(state, stand, wait.message, "queued", completed=True),
+        }
+    )
+    return Decision(status=status, requeue_after=QUEUED)
 
 
 def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
@@ -94,14 +123,19 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
 
 def _suspended(state: State, stand: Schedule) -> Decision:
     waiting = stop_all(state)
+    if waiting and state.benchmark.status.start_time:
+        # Its nodes are its own until nothing of it runs there.
+        phase, reason, said = Phase.RUNNING, "Suspending", f"{waiting.description}"
+    else:
+        phase, reason, said = Phase.SUSPENDED, tenure.SUSPENDED, "nothing new is started"
     status = _status(
         state,
         stand,
-        Phase.SUSPENDED,
-        "Suspended",
-        "spec.suspend is true: nothing new is started",
-        current="suspended",
-        step="suspended",
+        phase,
+        reason,
+        f"spec.suspend is true: {said}",
+        current=reason.lower(),
+        step=reason.lower(),
     )
     return Decision(
         status=status,
@@ -121,6 +155,7 @@ def _blocked(state: State, found: tuple[Problem, ...]) -> Decision:
         update={
             "observed_generation": state.benchmark.metadata.generation,
             "reason": found[0].reason,
+            "queue": None,
             "conditions": updated(
                 base.conditions,
                 phase_findings(Phase.STALLED, found[0].reason, message),
@@ -172,13 +207,18 @@ def _terminal(state: State, stand: Schedule, status: DBBenchmarkStatus) -> Decis
 
 
 def _finished(state: State) -> Decision:
-    """After the end: results stay, the rest goes as the policy says."""
+    """After the end: results stay, the rest goes as the policy says; in time, all of it goes."""
     status = state.benchmark.status
+    expires = expiry(state.benchmark.spec.ttl_after_finished, status.completion_time)
+    left = None if expires is None else (expires - state.now).total_seconds()
+    if left is not None and left <= 0:
+        return Decision(status=status, expired=True, requeue_after=WAITING)
     leftovers = _leftovers(state, status)
     observed = status.model_copy(
         update={"observed_generation": state.benchmark.metadata.generation}
     )
-    return Decision(status=observed, delete=leftovers, requeue_after=WAITING if leftovers else None)
+    again = left if not leftovers else min(WAITING, left or WAITING)
+    return Decision(status=observed, delete=leftovers, requeue_after=again)
 
 
 def _leftovers(state: State, status: DBBenchmarkStatus) -> tuple[Ref, ...]:
@@ -243,6 +283,7 @@ def _status(
             "reason": reason,
             "worst_slowdown": assessment.worst_slowdown,
             "conditions": conditions,
+            "queue": None,
             "progress": _progress(state, stand, current, step, completed),
             "comparisons": list(assessment.analysis.comparisons),
             "instances": list(assessment.analysis.instance_results),

@@ -13,6 +13,7 @@ Manifest = dict[str, Any]
 SOON = 1.0
 WAITING = 5.0
 BLOCKED = 15.0
+QUEUED = 30.0
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Decision:
     """Carried out in this order: store, then create and apply, then delete, then the status.
 
     `store` comes first so that a job is never deleted before its result is safe. `create` holds
-    objects that are made once and never overwritten (a generated password).
+    objects that are made once and never overwritten (a generated password). `expired`: the
+    benchmark itself is deleted, and nothing else is done.
     """
 
     status: DBBenchmarkStatus
@@ -28,4 +30,5 @@ class Decision:
     create_credentials: bool = False
     apply: tuple[Manifest, ...] = ()
     delete: tuple[Ref, ...] = ()
+    expired: bool = False
     requeue_after: float | None = WAITING

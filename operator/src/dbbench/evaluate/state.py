@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.tenure import Wait
 from dbbench.plan.deployment import deployed
 from dbbench.plan.sweep import Point
 from dbbench.results.record import LoadRecord, TrialRecord
@@ -32,7 +33,8 @@ class State:
     `kubevirts` (KubeVirt's own settings) are read before the start only, and None where the
     operator may not read them (it watches single namespaces); so is `data_volumes`: whether the
     cluster serves CDI's DataVolumes. `privileged_targets`: whether this operator may run targets
-    that use a node's own namespaces or files.
+    that use a node's own namespaces or files. `wait`: why the benchmark cannot have its nodes
+    now; looked for only when it needs them and does not have them.
     """
 
     benchmark: DBBenchmark
@@ -49,6 +51,7 @@ class State:
     kubevirts: tuple[Manifest, ...] | None = None
     data_volumes: bool = False
     logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    wait: Wait | None = None
     trials: tuple[TrialRecord, ...] = ()
     loads: tuple[LoadRecord, ...] = ()
 

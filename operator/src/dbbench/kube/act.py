@@ -6,7 +6,7 @@ from typing import Any
 from dbbench.evaluate.decision import Decision
 from dbbench.evaluate.state import Manifest, Ref, State
 from dbbench.kube.cluster import Cluster
-from dbbench.kube.kinds import BY_NAME, CONFIG_MAP, SECRET
+from dbbench.kube.kinds import BY_NAME, CONFIG_MAP, DBBENCHMARK, SECRET
 from dbbench.results.record import LoadRecord, TrialRecord
 from dbbench.results.storage import (
     CONTENT_LABEL,
@@ -25,6 +25,15 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     """Store, create, apply, delete, then the status. ApiException when the server refuses."""
     benchmark = state.benchmark
     namespace = benchmark.metadata.namespace
+    if decision.expired:
+        # Whoever has just asked for more time has made another version of it.
+        await cluster.delete(
+            DBBENCHMARK,
+            namespace,
+            benchmark.metadata.name,
+            resource_version=benchmark.metadata.resource_version,
+        )
+        return
     if decision.store:
         await _store(cluster, state, decision.store)
     if decision.create_credentials:

@@ -38,6 +38,17 @@ class Cluster:
             if not query["continue"]:
                 return items
 
+    async def readable(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = ""
+    ) -> tuple[Manifest, ...] | None:
+        """As `list`; None without the right, or where there is no such kind."""
+        try:
+            return tuple(await self.list(kind, namespace, labels=labels))
+        except ApiException as error:
+            if error.status in (403, 404):
+                return None
+            raise
+
     async def get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
         """One object; None when it does not exist."""
         try:
@@ -58,13 +69,14 @@ class Cluster:
             content_type=_APPLY,
         )
 
-    async def create(self, kind: Kind, manifest: Manifest) -> bool:
+    async def create(self, kind: Kind, manifest: Manifest, *, dry_run: bool = False) -> bool:
         """Create the object; False when one of that name exists, which is then left as it is."""
+        query = {"fieldManager": FIELD_MANAGER} | ({"dryRun": "All"} if dry_run else {})
         try:
             await self._request(
                 "POST",
                 kind.path(manifest["metadata"].get("namespace")),
-                query={"fieldManager": FIELD_MANAGER},
+                query=query,
                 body=manifest,
             )
         except ApiException as error:
@@ -94,24 +106,41 @@ class Cluster:
             if error.status != 404:
                 raise
 
-    async def delete(self, kind: Kind, namespace: str, name: str) -> None:
-        """Delete the object and what it owns; nothing happens when it is gone already."""
+    async def delete(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        resource_version: str = "",
+        dependents_first: bool = False,
+    ) -> None:
+        """Delete the object and what it owns; nothing happens when it is gone already.
+
+        With `resource_version` only this version of it: ApiException 409 when there is another.
+        With `dependents_first` it is there until what it owns is gone.
+        """
+        policy = "Foreground" if dependents_first else "Background"
+        options: Manifest = {"propagationPolicy": policy}
+        if resource_version:
+            options["preconditions"] = {"resourceVersion": resource_version}
         try:
-            await self._request(
-                "DELETE",
-                kind.path(namespace, name),
-                query={"propagationPolicy": "Background"},
-            )
+            await self._request("DELETE", kind.path(namespace, name), body=options)
         except ApiException as error:
             if error.status != 404:
                 raise
 
-    async def log(self, namespace: str, pod: str, container: str) -> str | None:
-        """The container's whole log; None when the pod or its log is gone."""
+    async def log(
+        self, namespace: str, pod: str, container: str, *, last_lines: int = 0
+    ) -> str | None:
+        """The container's log, whole or its last lines; None when the pod or its log is gone."""
+        query = [("container", container)]
+        if last_lines:
+            query.append(("tailLines", str(last_lines)))
         response = await self._client.call_api(
             f"{POD.path(namespace, pod)}/log",
             "GET",
-            query_params=[("container", container)],
+            query_params=query,
             auth_settings=["BearerToken"],
             _preload_content=False,
             _request_timeout=REQUEST_TIMEOUT_SECONDS,

@@ -20,7 +20,6 @@ from dbbench.kube.kinds import (
     POD,
     STORAGE_CLASS,
     VIRTUAL_MACHINE,
-    Kind,
 )
 from dbbench.results.storage import read
 from dbbench.targets.context import Images, TargetRuntime
@@ -69,6 +68,21 @@ async def gather(
     return await _with_details(cluster, state)
 
 
+async def survey(
+    cluster: Cluster, benchmark: DBBenchmark, images: Images, *, privileged_targets: bool
+) -> State:
+    """The state of a benchmark that does not exist yet: what the cluster offers it."""
+    served = await cluster.serves(VIRTUAL_MACHINE)
+    state = State(
+        benchmark=benchmark,
+        now=datetime.now(UTC),
+        images=images,
+        privileged_targets=privileged_targets,
+        kubevirt=served,
+    )
+    return await _with_details(cluster, state)
+
+
 async def _with_details(cluster: Cluster, state: State) -> State:
     """Adds what only a benchmark that has not ended needs."""
     benchmark = state.benchmark
@@ -76,11 +90,11 @@ async def _with_details(cluster: Cluster, state: State) -> State:
     data_volumes = False
     version = ""
     if benchmark.status.start_time is None or benchmark.status.environment is None:
-        nodes = await _readable(cluster, NODE)
-        classes = await _readable(cluster, STORAGE_CLASS)
+        nodes = await cluster.readable(NODE)
+        classes = await cluster.readable(STORAGE_CLASS)
         version = await cluster.version()
         if state.kubevirt:
-            kubevirts = await _readable(cluster, KUBEVIRT)
+            kubevirts = await cluster.readable(KUBEVIRT)
             data_volumes = await cluster.serves(DATA_VOLUME)
     warnings: tuple[Manifest, ...] = ()
     if benchmark.status.start_time is not None and not _all_well(state.pods):
@@ -106,16 +120,6 @@ async def _with_details(cluster: Cluster, state: State) -> State:
         data_volumes=data_volumes,
         logs=logs,
     )
-
-
-async def _readable(cluster: Cluster, kind: Kind) -> tuple[Manifest, ...] | None:
-    """All objects of the whole cluster; None without the right, or where there is no such kind."""
-    try:
-        return tuple(await cluster.list(kind))
-    except ApiException as error:
-        if error.status in (403, 404):
-            return None
-        raise
 
 
 async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str | None, ...]:

@@ -31,6 +31,7 @@ class Kind:
 
 DBBENCHMARK = Kind("dbbench.io/v1alpha1", "DBBenchmark", "dbbenchmarks")
 CONFIG_MAP = Kind("v1", "ConfigMap", "configmaps")
+DEPLOYMENT = Kind("apps/v1", "Deployment", "deployments")
 EVENT = Kind("v1", "Event", "events")
 JOB = Kind("batch/v1", "Job", "jobs")
 NODE = Kind("v1", "Node", "nodes", namespaced=False)
