@@ -9,6 +9,7 @@ from dbbench import __version__
 from dbbench.targets.context import Images
 
 DEFAULT_REGISTRY = "dbbench"
+PRIVILEGED_TARGETS = "DBBENCH_PRIVILEGED_TARGETS"
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     port = environment.get("DBBENCH_PORT") or "8080"
     if not port.isdigit():
         raise ValueError(f"DBBENCH_PORT is {port!r}; write a port number such as 8080")
-    privileged = environment.get("DBBENCH_PRIVILEGED_TARGETS") or "false"
+    privileged = environment.get(PRIVILEGED_TARGETS) or "false"
     if privileged not in ("true", "false"):
-        raise ValueError(f"DBBENCH_PRIVILEGED_TARGETS is {privileged!r}; write true or false")
+        raise ValueError(f"{PRIVILEGED_TARGETS} is {privileged!r}; write true or false")
     names = environment.get("DBBENCH_WATCH_NAMESPACES", "").split(",")
     return Settings(
         images=Images(

@@ -52,23 +52,35 @@ def body_of():
 class ApiServer:
     """Answers GET requests from lists: each answer once, and the last one for ever.
 
-    An answer is (HTTP status, body); a path without answers gives 404 as an API server does for
-    an object or, for an unknown resource, in plain text. What is sent with POST is kept in
-    `created`, unless `refusals` has an HTTP status for its path.
+    An answer is (HTTP status, body), a log's body a text; a path without answers gives 404 as an
+    API server does for an object or, for an unknown resource, in plain text. What is sent with POST
+    is kept in `created`, unless `refusals` has an HTTP status for its path or it is a dry run. What
+    is deleted is kept in `deleted`, and has no answers any more. `appears` are answers from when
+    something has been created.
     """
 
     def __init__(self):
         self.answers = {}
         self.requested = []
         self.created = []
+        self.deleted = []
+        self.appears = {}
         self.refusals = {}
 
     async def create(self, request):
         self.requested.append(request.path)
         if status := self.refusals.get(request.path):
             return web.json_response({"message": "refused by the test"}, status=status)
-        self.created.append(await request.json())
-        return web.json_response(self.created[-1], status=201)
+        body = await request.json()
+        if "dryRun" not in request.query:
+            self.created.append(body)
+            self.answers |= self.appears
+        return web.json_response(body, status=201)
+
+    async def delete(self, request):
+        self.deleted.append((request.path, await request.json()))
+        self.answers.pop(request.path, None)
+        return web.json_response({"kind": "Status"})
 
     async def handle(self, request):
         self.requested.append(request.path)
@@ -76,6 +88,8 @@ class ApiServer:
         if not queue:
             return web.Response(status=404, text="404 page not found\n")
         status, body = queue.pop(0) if len(queue) > 1 else queue[0]
+        if isinstance(body, str):
+            return web.Response(text=body, status=status)
         return web.json_response(body, status=status)
 
 
@@ -91,6 +105,7 @@ def api(monkeypatch, tmp_path):
         application = web.Application()
         application.router.add_get("/{path:.*}", server.handle)
         application.router.add_post("/{path:.*}", server.create)
+        application.router.add_delete("/{path:.*}", server.delete)
         runner = web.AppRunner(application)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -1,7 +1,8 @@
-"""`dbbench compare`: slowdowns from a file of measurements, without a cluster."""
+"""`dbbench compare`: slowdowns from a file of measurements, or between two benchmarks."""
 
 import json
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
@@ -11,12 +12,14 @@ from dbbench.cli.comparison_view import render, to_document
 from dbbench.cli.console import console
 from dbbench.cli.failure import CommandFailed
 from dbbench.cli.measurements import listed, name_of, rows_of
+from dbbench.cli.where import Where, cluster_options
 from dbbench.stats import ComparisonTable
 
 
 @click.command()
-@click.argument("file")
-@click.option("--baseline", required=True, help="The target that the others are compared with.")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE | A B")
+@cluster_options
+@click.option("--baseline", help="With FILE: the target that the others are compared with.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead of tables.")
 @click.option(
     "--confidence",
@@ -32,8 +35,20 @@ from dbbench.stats import ComparisonTable
     show_default=True,
     help="Slowdowns up to this size count as equivalent; 0.01 is 1 %.",
 )
-def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: float) -> None:
-    """Print how much slower each target in FILE is than the baseline.
+def compare(
+    sources: Sequence[str],
+    namespace: str | None,
+    context: str | None,
+    kubeconfig: str | None,
+    baseline: str | None,
+    as_json: bool,
+    confidence: float,
+    margin: float,
+) -> None:
+    """Print how much slower each target in FILE is than the baseline, or benchmark B than A.
+
+    A and B are names of benchmarks, or files that `dbbench export` wrote. Each of their targets is
+    compared with itself; the two were not measured together, so all else that differs is listed.
 
     FILE is CSV with the header target,cell,trial,value or target,cell,trial,value,unit; - reads
     standard input. The unit is seconds (the default), per_second or per_minute. Trials of the same
@@ -41,6 +56,26 @@ def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: 
     columns may be added: position (when in its trial a target was measured, 1, 2, ... or seconds:
     then drift within trials is taken out) and deployment (of several, each counts as one value).
     """
+    if len(sources) > 2:
+        raise click.UsageError("give one FILE, or two benchmarks A and B")
+    if len(sources) == 2:
+        if baseline is not None:
+            raise click.UsageError("--baseline is for a FILE; of A and B, A is the baseline")
+        # A file needs no cluster, and should not wait until its client is loaded.
+        two = import_module("dbbench.cli.two_benchmarks")
+        where = Where(namespace, kubeconfig, context)
+        two.print_between(where, (sources[0], sources[1]), confidence, margin, as_json=as_json)
+        return
+    if baseline is None:
+        raise click.UsageError("a FILE needs --baseline; to compare benchmarks, give two")
+    table = _of_file(sources[0], baseline, confidence, margin)
+    if as_json:
+        click.echo(json.dumps(to_document(table), indent=2, ensure_ascii=False))
+    else:
+        render(table, console())
+
+
+def _of_file(file: str, baseline: str, confidence: float, margin: float) -> ComparisonTable:
     name = name_of(file)
     rows = rows_of(file)
     targets = list(dict.fromkeys(row.sample.target for row in rows))
@@ -56,10 +91,7 @@ def compare(file: str, baseline: str, as_json: bool, confidence: float, margin: 
     )
     if table.gaps:
         raise CommandFailed(listed(name, _gaps(table, rows)))
-    if as_json:
-        click.echo(json.dumps(to_document(table), indent=2, ensure_ascii=False))
-    else:
-        render(table, console())
+    return table
 
 
 def _gaps(table: ComparisonTable, rows: Sequence[long_form.Row]) -> list[long_form.Problem]:

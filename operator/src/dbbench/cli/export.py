@@ -8,14 +8,15 @@ from pathlib import Path
 
 import click
 
+from dbbench.cli.completion import benchmark_names
 from dbbench.cli.exported import fetch, is_archive
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
-from dbbench.cli.session import Where, cluster_options
+from dbbench.cli.where import Where, cluster_options
 from dbbench.results.archive import ArchiveError, pack
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=benchmark_names)
 @cluster_options
 @click.option(
     "-o",

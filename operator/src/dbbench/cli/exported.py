@@ -8,7 +8,8 @@ import click
 from dbbench import __version__
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
-from dbbench.cli.session import Session, Where, connect
+from dbbench.cli.session import Session, connect
+from dbbench.cli.where import Where
 from dbbench.evaluate.recompute import as_published, differences, recompute
 from dbbench.results.archive import Archive, ArchiveError, described, unpack
 from dbbench.results.documents import SUMMARY_JSON

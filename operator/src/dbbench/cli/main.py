@@ -8,7 +8,10 @@ import click
 
 from dbbench import __version__
 
-_COMMANDS = ("compare", "export", "history", "plan", "report", "reproduce", "watch")
+_COMMANDS = (
+    "compare", "completion", "debug", "export", "history", "init", "logs", "plan", "preflight",
+    "report", "reproduce", "run", "watch",
+)  # fmt: skip
 
 
 class _LazyGroup(click.Group):
@@ -32,8 +35,8 @@ class _LazyGroup(click.Group):
 def cli() -> None:
     """Measure what a virtual machine costs a database, on Kubernetes.
 
-    Exit codes: 0 success, 1 the benchmark failed or has no results, 2 wrong input or no access to
-    the cluster, 3 --timeout passed.
+    Exit codes: 0 success, 1 the benchmark failed, cannot start or has no results, 2 wrong input or
+    no access to the cluster, 3 --timeout passed.
     """
 
 

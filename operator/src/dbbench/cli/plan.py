@@ -1,20 +1,18 @@
 """`dbbench plan`: what a benchmark will do and how long it will take, before it runs."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
-import yaml
-from pydantic import ValidationError
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.cli.console import console
+from dbbench.cli.documents import documents
 from dbbench.cli.failure import CommandFailed
 from dbbench.plan import block_limits, cells
 from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds, trial_seconds
@@ -42,16 +40,11 @@ def plan(file: str, as_json: bool, changes: Sequence[str]) -> None:
     assumptions that are printed with it, and leaves out repeated trials. A
     guest under software emulation takes several times as long.
     """
-    name = "standard input" if file == "-" else file
     try:
         assumed = Assumptions().changed(dict(_change(text) for text in changes))
     except ValueError as error:
         raise CommandFailed(f"--assume: {error}") from error
-    found = [
-        (title, spec, expected(spec, assumed)) for title, spec in _benchmarks(name, _read(file))
-    ]
-    if not found:
-        raise CommandFailed(f"{name}: there is no DBBenchmark in it")
+    found = [(one.title, one.spec, expected(one.spec, assumed)) for one in documents(file)]
     if as_json:
         plans = [_document(title, spec, run) for title, spec, run in found]
         document = {
@@ -76,45 +69,6 @@ def _change(text: str) -> tuple[str, float]:
     except ValueError:
         pass
     raise ValueError(f"{text!r} is not NAME=SECONDS; write for example query=0.5")
-
-
-def _read(file: str) -> str:
-    try:
-        with click.open_file(file, encoding="utf-8") if file == "-" else Path(file).open(
-            encoding="utf-8"
-        ) as stream:  # fmt: skip
-            return stream.read()
-    except OSError as error:
-        raise CommandFailed(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise CommandFailed(f"{file}: not UTF-8 text; convert the file") from error
-
-
-def _benchmarks(name: str, text: str) -> Iterator[tuple[str, DBBenchmarkSpec]]:
-    try:
-        documents = list(yaml.safe_load_all(text))
-    except yaml.YAMLError as error:
-        raise CommandFailed(f"{name}: not YAML: {error}") from error
-    for document in documents:
-        if not isinstance(document, Mapping) or document.get("kind") != "DBBenchmark":
-            continue
-        title = str((document.get("metadata") or {}).get("name") or "unnamed")
-        try:
-            spec = DBBenchmarkSpec.model_validate(document.get("spec") or {})
-        except ValidationError as error:
-            problems = "\n".join(
-                f"{name}: {title}: spec.{'.'.join(str(part) for part in item['loc'])}: "
-                f"{item['msg']}"
-                for item in error.errors(include_url=False, include_input=False)
-            )
-            raise CommandFailed(problems) from error
-        names = [target.name for target in spec.targets]
-        if spec.baseline not in names:
-            raise CommandFailed(
-                f"{name}: {title}: spec.baseline is {spec.baseline!r}; it must be the name of a "
-                f"target: {', '.join(names)}"
-            )
-        yield title, spec
 
 
 def _soonest(spec: DBBenchmarkSpec) -> int:

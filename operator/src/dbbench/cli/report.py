@@ -9,9 +9,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.table import Table
 
+from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
 from dbbench.cli.exported import fetch, is_archive, load, published_results, recomputed
-from dbbench.cli.session import Where, cluster_options, connect
+from dbbench.cli.session import connect
+from dbbench.cli.where import Where, cluster_options
 from dbbench.results.archive import Archive
 from dbbench.results.documents import (
     REPORT,
@@ -50,10 +52,7 @@ class _Report(Markdown):
     elements = Markdown.elements | {"table_open": _FoldingTable}
 
 
-@click.command()
-@click.argument("source", metavar="NAME|ARCHIVE")
-@cluster_options
-@click.option(
+output_option = click.option(
     "-o",
     "--output",
     type=click.Choice([output.value for output in Output]),
@@ -61,6 +60,12 @@ class _Report(Markdown):
     show_default=True,
     help="Format of the report.",
 )
+
+
+@click.command()
+@click.argument("source", metavar="NAME|ARCHIVE", shell_complete=benchmark_names)
+@cluster_options
+@output_option
 def report(
     source: str,
     namespace: str | None,
@@ -79,11 +84,20 @@ def report(
     wanted = Output(output)
     where = Where(namespace, kubeconfig, context)
     if is_archive(source):
-        text = _rendered(load(source), wanted)
-    elif wanted is Output.HTML:
-        text = _rendered(asyncio.run(fetch(where, source)), wanted)
+        show(_rendered(load(source), wanted), wanted)
     else:
-        text = asyncio.run(_published(where, source, wanted))
+        show(asyncio.run(rendering(where, source, wanted)), wanted)
+
+
+async def rendering(where: Where, name: str, wanted: Output) -> str:
+    """The report of a benchmark in the cluster; BenchmarkFailed when it has no results."""
+    if wanted is Output.HTML:
+        return _rendered(await fetch(where, name), wanted)
+    return await _published(where, name, wanted)
+
+
+def show(text: str, wanted: Output) -> None:
+    """Prints a report, laid out where the output is a terminal."""
     out = console()
     if wanted is Output.MD and out.is_terminal:
         out.print(_Report(text))

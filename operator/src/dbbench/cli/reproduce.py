@@ -14,8 +14,9 @@ from dbbench.cli.console import console
 from dbbench.cli.exported import fetch, load, recomputed
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
 from dbbench.cli.reproduction_view import listing, render, to_document
-from dbbench.cli.session import Where, cluster_options, connect
+from dbbench.cli.session import connect
 from dbbench.cli.watch import DurationType, follow
+from dbbench.cli.where import Where, cluster_options
 from dbbench.experiments import files
 from dbbench.experiments.catalogue import EXPERIMENTS, Experiment, State, find
 from dbbench.experiments.reduced import SUFFIX, Manifest, reduced
@@ -169,8 +170,10 @@ async def _run(
     for name, document in documents.items():
         own = document["metadata"]["name"]
         async with connect(where) as session:
-            await session.create(document)
-            await follow(session, own, limit)
+            await session.create(
+                document, otherwise=f"print it with --name {own}, or delete it first"
+            )
+            await follow(session, own, limit, console())
         summaries[name] = recomputed(await fetch(where, own))
     return summaries
 

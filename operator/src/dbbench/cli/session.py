@@ -2,49 +2,44 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
-import click
 from kubernetes_asyncio.client import ApiClient, ApiException
 from kubernetes_asyncio.config import ConfigException
 from pydantic import ValidationError
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
+from dbbench.cli.where import Where
+from dbbench.evaluate.queue import newcomer
+from dbbench.evaluate.state import State, labels_of
+from dbbench.evaluate.tenure import Wait
 from dbbench.kube.access import load_access
 from dbbench.kube.cluster import Cluster, Manifest
-from dbbench.kube.gather import is_owned
-from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
+from dbbench.kube.gather import is_owned, survey
+from dbbench.kube.kinds import (
+    CONFIG_MAP,
+    DBBENCHMARK,
+    DEPLOYMENT,
+    EVENT,
+    NODE,
+    POD,
+    SECRET,
+    Kind,
+)
 from dbbench.results.storage import StoredRecords, read
-from dbbench.targets.names import LABEL_BENCHMARK, label_value
+from dbbench.settings import PRIVILEGED_TARGETS
+from dbbench.targets.context import Images
+from dbbench.targets.names import LABEL_BENCHMARK, LABEL_NAME, label_value
 
-
-@dataclass(frozen=True)
-class Where:
-    """The options that say which cluster and namespace are meant."""
-
-    namespace: str | None
-    kubeconfig: str | None
-    context: str | None
+_NO_IMAGES = Images(driver="", launcher="", guest_kernel="")
+_OPERATOR = f"{LABEL_NAME}=dbbench-operator"
 
 
 class Unreachable(CommandFailed):
     """The API server did not answer, or not sensibly; it may the next time."""
-
-
-def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `Where` to a command, spelt as kubectl spells them."""
-    for option in (
-        click.option("--kubeconfig", help="Path of the kubeconfig; $KUBECONFIG by default."),
-        click.option("--context", help="Context of the kubeconfig; the current one by default."),
-        click.option("-n", "--namespace", help="Namespace; the context's by default."),
-    ):
-        command = option(command)
-    return command
 
 
 class Session:
@@ -63,17 +58,72 @@ class Session:
                 raise await self._no_benchmark(name)
         return body
 
-    async def create(self, body: Manifest) -> None:
-        """Create the benchmark; BenchmarkFailed when one of its name is there already."""
+    async def create(self, body: Manifest, *, otherwise: str) -> None:
+        """Create the benchmark; BenchmarkFailed when one of its name is there already.
+
+        `otherwise` says what the user can do then.
+        """
         name = body["metadata"]["name"]
         body = {**body, "metadata": {**body["metadata"], "namespace": self.namespace}}
         with _Explained(self._server, "create dbbenchmarks.dbbench.io", self.namespace):
             created = await self._cluster.create(DBBENCHMARK, body)
         if not created:
             raise BenchmarkFailed(
-                f"benchmark {name!r} exists in namespace {self.namespace!r} already: print it with "
-                f"--name {name}, or delete it first"
+                f"benchmark {name!r} exists in namespace {self.namespace!r} already: {otherwise}"
             )
+
+    async def refusal(self, body: Manifest) -> str:
+        """Why the API server would not take the benchmark, in its words; empty when it would."""
+        body = {**body, "metadata": {**body.get("metadata", {}), "namespace": self.namespace}}
+        try:
+            with _Explained(self._server, "create dbbenchmarks.dbbench.io", self.namespace):
+                await self._cluster.create(DBBENCHMARK, body, dry_run=True)
+        except Refused as error:
+            return error.message
+        return ""
+
+    async def survey(self, benchmark: DBBenchmark, *, privileged_targets: bool) -> State:
+        """What the operator would see before it starts the benchmark, with the user's rights."""
+        with _Explained(self._server, "list nodes", self.namespace):
+            return await survey(
+                self._cluster, benchmark, _NO_IMAGES, privileged_targets=privileged_targets
+            )
+
+    async def place_in_queue(self, benchmark: DBBenchmark) -> Wait | None:
+        """What a benchmark that is created now would wait for, as far as the user may look."""
+        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
+            others = await self._cluster.readable(DBBENCHMARK)
+            if others is None:
+                others = tuple(await self._cluster.list(DBBENCHMARK, self.namespace))
+            nodes = await self._cluster.readable(NODE)
+        return newcomer(benchmark, others, nodes)
+
+    async def privileged_targets(self) -> bool | None:
+        """Whether the operator runs privileged targets; None where it is not to be seen."""
+        with _Explained(self._server, "list deployments.apps", self.namespace):
+            found = await self._cluster.readable(DEPLOYMENT, labels=_OPERATOR)
+        for deployment in found or ():
+            for container in deployment["spec"]["template"]["spec"]["containers"]:
+                for variable in container.get("env") or []:
+                    if variable["name"] == PRIVILEGED_TARGETS:
+                        return bool(variable.get("value") == "true")
+        return None
+
+    async def delete(self, name: str) -> None:
+        """Delete the benchmark, so that it is gone only when all that it owns is gone."""
+        with _Explained(self._server, "delete dbbenchmarks.dbbench.io", self.namespace):
+            await self._cluster.delete(DBBENCHMARK, self.namespace, name, dependents_first=True)
+
+    async def exists(self, name: str) -> bool:
+        """Whether there is a benchmark of that name."""
+        with _Explained(self._server, "get dbbenchmarks.dbbench.io", self.namespace):
+            return await self._cluster.get(DBBENCHMARK, self.namespace, name) is not None
+
+    async def names(self) -> list[str]:
+        """Names of all benchmarks of the namespace."""
+        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
+            found = await self._cluster.list(DBBENCHMARK, self.namespace)
+        return sorted(item["metadata"]["name"] for item in found)
 
     async def benchmark(self, name: str) -> DBBenchmark:
         """The same, checked."""
@@ -97,9 +147,66 @@ class Session:
             body = await self._cluster.get(CONFIG_MAP, self.namespace, name)
         return None if body is None else dict(body.get("data") or {})
 
+    async def pods(self, name: str) -> list[Manifest]:
+        """The pods of the benchmark, by name."""
+        with _Explained(self._server, "list pods", self.namespace):
+            found = await self._cluster.list(POD, self.namespace, labels=_of(name))
+        return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
+
+    async def log(
+        self, pod: str, container: str, last_lines: int, *, namespace: str = ""
+    ) -> str | None:
+        """The last lines of a container's log, 0 for all; None when there is none."""
+        place = namespace or self.namespace
+        with _Explained(self._server, "get pods/log", place):
+            return await self._cluster.log(place, pod, container, last_lines=last_lines)
+
+    async def children(self, kind: Kind, name: str) -> tuple[Manifest, ...] | None:
+        """The benchmark's objects of a kind; None without the right, or where there is no such."""
+        return await self._readable(kind, labels=_of(name))
+
+    async def events(self, name: str) -> list[Manifest] | None:
+        """Events about the benchmark and what is named after it; None without the right."""
+        found = await self._readable(EVENT)
+        if found is None:
+            return None
+        return [event for event in found if _is_about(event["involvedObject"], name)]
+
+    async def secrets(self, name: str, pods: Sequence[Manifest]) -> tuple[Manifest, ...] | None:
+        """The Secrets of the benchmark and those that its pods use; None without the right."""
+        used = {
+            volume["secret"]["secretName"]
+            for pod in pods
+            for volume in pod["spec"].get("volumes") or []
+            if "secret" in volume
+        }
+        found = await self._readable(SECRET)
+        if found is None:
+            return None
+        own = _of(name).partition("=")
+        return tuple(
+            secret
+            for secret in found
+            if secret["metadata"]["name"] in used or labels_of(secret).get(own[0]) == own[2]
+        )
+
+    async def everywhere(self, kind: Kind) -> tuple[Manifest, ...] | None:
+        """All objects of a kind of the whole cluster; None without the right."""
+        with _Explained(self._server, f"list {kind.plural}", self.namespace):
+            return await self._cluster.readable(kind)
+
+    async def operator_pods(self) -> tuple[Manifest, ...] | None:
+        """The operator's pods, wherever it runs; None without the right."""
+        with _Explained(self._server, "list pods", self.namespace):
+            return await self._cluster.readable(POD, labels=_OPERATOR)
+
+    async def _readable(self, kind: Kind, *, labels: str = "") -> tuple[Manifest, ...] | None:
+        with _Explained(self._server, f"list {kind.plural}", self.namespace):
+            return await self._cluster.readable(kind, self.namespace, labels=labels)
+
     async def records(self, benchmark: DBBenchmark) -> StoredRecords:
         """The raw records of the ConfigMaps that belong to the benchmark."""
-        selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
+        selector = _of(benchmark.metadata.name)
         with _Explained(self._server, "list configmaps", self.namespace):
             found = await self._cluster.list(CONFIG_MAP, self.namespace, labels=selector)
         return read(item.get("binaryData") or {} for item in found if is_owned(item, benchmark))
@@ -134,6 +241,19 @@ async def connect(where: Where) -> AsyncIterator[Session]:
         yield Session(Cluster(client), namespace, str(access.configuration.host))
 
 
+def _of(name: str) -> str:
+    """Selects what belongs to a benchmark."""
+    return f"{LABEL_BENCHMARK}={label_value(name)}"
+
+
+def _is_about(involved: Manifest, name: str) -> bool:
+    return involved.get("name") == name or str(involved.get("name", "")).startswith(f"{name}-")
+
+
+class Refused(CommandFailed):
+    """The API server does not take the object: its rules, in its words."""
+
+
 class _Explained:
     """Turns what the client raises into a CommandFailed."""
 
@@ -165,6 +285,8 @@ class _Explained:
                 f"{_message(error)}. Check with: kubectl auth can-i {self._action} "
                 f"-n {self._namespace}"
             )
+        if error.status == 422:
+            return Refused(_message(error))
         text = f"the cluster at {self._server} answered {error.status}: {_message(error)}"
         if not error.status or error.status == 429 or error.status >= 500:
             return Unreachable(text)

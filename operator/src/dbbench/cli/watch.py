@@ -6,14 +6,17 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import click
+from rich.console import Console
 from rich.live import Live
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.quantities import duration
+from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
 from dbbench.cli.failure import BenchmarkFailed, TimedOut
-from dbbench.cli.session import Session, Unreachable, Where, cluster_options, connect
+from dbbench.cli.session import Session, Unreachable, connect
 from dbbench.cli.watch_view import LineView, ending, screen
+from dbbench.cli.where import Where, cluster_options
 
 _INTERVAL_SECONDS = 1.0
 # An API server that restarts is back within this time.
@@ -35,7 +38,7 @@ class DurationType(click.ParamType[int]):
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=benchmark_names)
 @cluster_options
 @click.option(
     "--timeout",
@@ -58,21 +61,21 @@ def watch(
 
 
 async def _watch(where: Where, name: str, limit: int | None) -> None:
-    async with connect(where) as session:
-        text = await follow(session, name, limit)
     out = console()
+    async with connect(where) as session:
+        text = await follow(session, name, limit, out)
     out.print(f"{name} succeeded: {text}")
     out.print(f"The full report: dbbench report {name} -n {session.namespace}")
 
 
-async def follow(session: Session, name: str, limit: int | None) -> str:
-    """Shows the benchmark until it has succeeded; what it succeeded with.
+async def follow(session: Session, name: str, limit: int | None, out: Console) -> str:
+    """Shows the benchmark on `out` until it has succeeded; what it succeeded with.
 
     BenchmarkFailed when it ends otherwise, TimedOut after `limit` seconds.
     """
     try:
         async with asyncio.timeout(limit):
-            benchmark = await _follow(session, name)
+            benchmark = await _follow(session, name, out)
     except TimeoutError:
         raise TimedOut(f"{name} has not ended within {limit} s; it goes on") from None
     end = ending(benchmark)
@@ -81,9 +84,8 @@ async def follow(session: Session, name: str, limit: int | None) -> str:
     return end.text
 
 
-async def _follow(session: Session, name: str) -> DBBenchmark:
+async def _follow(session: Session, name: str, out: Console) -> DBBenchmark:
     """Shows the benchmark as it changes; returns it when it has ended."""
-    out = console()
     lines = LineView(out)
     live = Live(console=out, refresh_per_second=4, transient=False) if out.is_terminal else None
     began = time.monotonic()

@@ -266,18 +266,27 @@ def primary_slowdowns(
     benchmark: DBBenchmark, records: Sequence[TrialRecord]
 ) -> tuple[Slowdown, ...]:
     """The slowdowns that the precision of a run is judged by, and nothing else of the analysis."""
-    spec = benchmark.spec
+    return tuple(
+        slowdown
+        for samples in primary_samples(benchmark, records).values()
+        for slowdown in compare(samples, benchmark.spec.baseline).slowdowns
+    )
+
+
+def primary_samples(
+    benchmark: DBBenchmark, records: Sequence[TrialRecord]
+) -> dict[Cell, list[Sample]]:
+    """What each cell is judged by: one value for each usable trial."""
     latest = _latest_measured(records)
-    found: list[Slowdown] = []
-    for cell in cells(spec):
-        primary = primary_metric(spec.workload(cell.workload))
+    found: dict[Cell, list[Sample]] = {}
+    for cell in cells(benchmark.spec):
+        primary = primary_metric(benchmark.spec.workload(cell.workload))
         trials, _ = _usable(
             [one for one in latest if (one.workload, one.cell) == (cell.workload, cell.name)],
             primary,
         )
-        samples = _metric_samples(trials, primary, _PRIMARY_UNITS[primary])
-        found += compare(samples, spec.baseline).slowdowns
-    return tuple(found)
+        found[cell] = _metric_samples(trials, primary, _PRIMARY_UNITS[primary])
+    return found
 
 
 _Found = TypeVar("_Found", MetricComparison, QueryComparison, LatencyComparison)
