@@ -5,10 +5,17 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from dbbench.cli import completion
 from dbbench.cli.completion import SHELLS, kubectl
 from dbbench.cli.main import _COMMANDS, cli
 
 PATH = "/apis/dbbench.io/v1alpha1/namespaces/db/dbbenchmarks"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A test machine may be slower than a user is patient."""
+    monkeypatch.setattr(completion, "_PATIENCE_SECONDS", 60.0)
 
 
 def completed(*words, monkeypatch, capsys):
