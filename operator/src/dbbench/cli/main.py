@@ -9,9 +9,11 @@ import click
 from dbbench import __version__
 
 _COMMANDS = (
-    "compare", "completion", "debug", "export", "history", "init", "logs", "plan", "preflight",
-    "report", "reproduce", "run", "watch",
+    "compare", "completion", "debug", "export", "history", "init", "list", "logs", "plan",
+    "preflight", "report", "reproduce", "run", "watch",
 )  # fmt: skip
+# Commands whose names are Python's own.
+_FUNCTIONS = {"list": "list_benchmarks"}
 
 
 class _LazyGroup(click.Group):
@@ -23,7 +25,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(f"dbbench.cli.{cmd_name}"), cmd_name)
+        module = import_module(f"dbbench.cli.{cmd_name}")
+        command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name))
         return command if isinstance(command, click.Command) else None
 
 

@@ -119,11 +119,17 @@ class Session:
         with _Explained(self._server, "get dbbenchmarks.dbbench.io", self.namespace):
             return await self._cluster.get(DBBENCHMARK, self.namespace, name) is not None
 
+    async def all_benchmarks(self, *, everywhere: bool) -> tuple[Manifest, ...] | None:
+        """Those of the namespace, or of all; None without the right to list all."""
+        if everywhere:
+            return await self.everywhere(DBBENCHMARK)
+        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
+            return tuple(await self._cluster.list(DBBENCHMARK, self.namespace))
+
     async def names(self) -> list[str]:
         """Names of all benchmarks of the namespace."""
-        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
-            found = await self._cluster.list(DBBENCHMARK, self.namespace)
-        return sorted(item["metadata"]["name"] for item in found)
+        found = await self.all_benchmarks(everywhere=False)
+        return sorted(item["metadata"]["name"] for item in found or ())
 
     async def benchmark(self, name: str) -> DBBenchmark:
         """The same, checked."""

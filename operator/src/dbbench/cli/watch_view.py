@@ -83,8 +83,8 @@ def state(benchmark: DBBenchmark, now: datetime, waited: float) -> str:
     if end is not None:
         return f"{'succeeded' if end.succeeded else 'failed'}: {end.text}"
     text = (status.progress.current if status.progress else "") or status.reason or "starting"
-    remaining = _remaining(benchmark, now)
-    return f"{text} (about {remaining} left)" if remaining else text
+    left = remaining(benchmark, now)
+    return f"{text} (about {left} left)" if left else text
 
 
 def result_line(found: Comparison) -> str:
@@ -196,7 +196,8 @@ def _count(benchmark: DBBenchmark) -> str:
     return text
 
 
-def _remaining(benchmark: DBBenchmark, now: datetime) -> str:
+def remaining(benchmark: DBBenchmark, now: datetime) -> str:
+    """The time that is left, as expected; empty where nothing is expected yet."""
     progress = benchmark.status.progress
     if progress is None or progress.estimated_completion_time is None:
         return ""
