@@ -44,6 +44,8 @@ POD, VM = {"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}
 SOCKETS = {"name": "vm", "virtualMachine": {"cpu": {"sockets": 1}}}
 MODEL = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt", "cpu": {"model": "host-model"}}}
 
+MEMORY = {"name": "memory", "zachmann": {"tableSize": "10M"}}
+
 ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
     ({"clients": [1, 8, 64]}, {}),
     ({"clients": [64, 1], "design": "OneAtATime"}, {}),
@@ -53,6 +55,13 @@ ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
     ({"cpu": [1, 2]}, {"workloads": [TPCH], "targets": [POD, MODEL]}),
     ({"cpu": [1, 2]}, {"targets": [{**POD, "instances": 2}, {"name": "bare", "host": {}}]}),
     ({"instances": [1, 3]}, {"targets": [{**POD, "instances": 1}, SOCKETS]}),
+    ({"workProcesses": [1, 3, 12]}, {"workloads": [MEMORY]}),
+    ({"workProcesses": [1, 2], "clients": [1, 8]}, {"workloads": [TPCH, MEMORY, *tatps(1)]}),
+    # Clients multiply the cells of TATP alone: 2 targets x (32 + 18 x 1) is 100.
+    (
+        {"clients": list(range(1, 33))},
+        {"workloads": [*tatps(1), *({**MEMORY, "name": f"m{n}"} for n in range(18))]},
+    ),
     # 2 targets x 8 x 31 points is 496.
     ({"cpu": list(range(1, 9)), "clients": list(range(1, 32))}, {}),
     (
@@ -73,6 +82,25 @@ def test_accepted(server: Kubectl, sweep: Any, spec: dict[str, Any]) -> None:
 
 REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     # the sweep, other fields, the field that the message names, and what the message says
+    (
+        {"workProcesses": [1, 2]},
+        {},
+        "spec.sweep.workProcesses",
+        "only zachmann has work processes",
+    ),
+    ({"clients": [1, 2]}, {"workloads": [MEMORY]}, "spec.sweep.clients", "only tpcc and tatp"),
+    (
+        {"workProcesses": [1, 4096]},
+        {"workloads": [MEMORY]},
+        "spec.sweep.workProcesses",
+        "smaller than spec.resources.memory",
+    ),
+    (
+        {"workProcesses": [0, 1]},
+        {"workloads": [MEMORY]},
+        "spec.sweep.workProcesses[0]",
+        "equal to 1",
+    ),
     ({}, {}, "spec.sweep", "a sweep needs an axis"),
     ({"design": "Full"}, {}, "spec.sweep", "a sweep needs an axis"),
     ({"design": "Random", "clients": [1, 2]}, {}, "spec.sweep.design", "Full"),

@@ -28,17 +28,32 @@ BENCHMARK = {
 
 SUMMARY = {
     "baseline": "pod",
+    "spec": {"workloads": [{"name": "orders", "tpcc": {}}, {"name": "memory", "zachmann": {}}]},
     "comparisons": [
         {
-            "workload": "orders",
+            "workload": workload,
+            "cell": "",
+            "target": "vm",
+            "metric": metric,
+            "unit": "per_second",
+            "baselineValue": 2 * value,
+            "targetValue": value,
+        }
+        for workload, metric, value in (
+            ("orders", "throughput", 50.0),
+            ("memory", "throughput", 7e6),
+            ("memory", "throughputPerCpu", 9e5),
+        )
+    ],
+    "instances": [
+        {
+            "workload": "memory",
             "cell": "",
             "target": "vm",
             "unit": "per_second",
-            "baselineValue": 100.0,
-            "targetValue": 50.0,
-        }
-    ],
-    "instances": [
+            "values": [3e6, 4e6],
+            "fairnessIndex": 0.98,
+        },
         {
             "workload": "orders",
             "cell": "",
@@ -46,7 +61,7 @@ SUMMARY = {
             "unit": "per_second",
             "values": [20.0, 30.0],
             "fairnessIndex": 0.96,
-        }
+        },
     ],
     "queries": [
         {
@@ -96,6 +111,23 @@ def test_results_become_series_and_each_target_is_shown_once():
     assert len(runtimes) == 3
     assert 'quantile="0.99"' in text
     assert any(line.endswith(" 50.0") for line in text.splitlines())
+
+
+def test_reads_of_memory_are_no_transactions():
+    text = render(result_families([BENCHMARK], [config_map("u-1")])).decode()
+    values = {
+        name: [
+            float(line.rsplit(" ", 1)[1])
+            for line in text.splitlines()
+            if line.startswith(f"{name}{{")
+        ]
+        for name in (
+            "dbbench_throughput_transactions_per_second",
+            "dbbench_throughput_reads_per_second",
+            "dbbench_instance_throughput_reads_per_second",
+        )
+    }
+    assert list(values.values()) == [[100.0, 50.0], [14e6, 7e6], [3e6, 4e6]]
 
 
 def test_instances_become_series_with_their_fairness():

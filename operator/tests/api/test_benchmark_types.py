@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.machine import Runtime
-from dbbench.api.spec import CleanupPolicy, Connection, DBBenchmarkSpec
+from dbbench.api.spec import CleanupPolicy, DBBenchmarkSpec
 from dbbench.api.status import DBBenchmarkStatus
+from dbbench.api.workload import Connection
 
 SAMPLES = Path(__file__).parents[3] / "manifests" / "samples"
 

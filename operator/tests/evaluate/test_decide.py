@@ -55,6 +55,18 @@ def test_data_on_disk_are_loaded_in_a_target_s_first_turn_alone():
     assert len(loads(cluster)) == 2 * 2
 
 
+def test_a_workload_without_data_is_measured_without_a_load():
+    workloads = [
+        {"name": "memory", "zachmann": {"tableSize": "32M"}},
+        {"name": "telecom", "tatp": {"subscribers": 1000}},
+    ]
+    cluster = ModelCluster(spec(workloads=workloads, sweep={"workProcesses": [1, 2]}))
+    cluster.run()
+    assert len(measured(cluster)) == 2 * 2 * 3
+    assert sorted("memory" in name for name in loads(cluster)) == [False, False]
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
 def test_data_in_memory_are_loaded_in_every_turn():
     database = spec()["database"] | {"storage": {"size": "512Mi", "medium": "Memory"}}
     cluster = ModelCluster(spec(database=database, trials={"min": 4}))

@@ -54,8 +54,11 @@ def summary():
             comparison(operation="PAYMENT", quantile=quantile) for quantile in ("p50", "p95", "p99")
         ],
         "instances": [
-            {"workload": "analytics", "target": "pod", "fairnessIndex": 1.0},
-            {"workload": "analytics", "target": "vm", "fairnessIndex": 0.9},
+            {"workload": "analytics", "cell": "", "target": "pod", "fairnessIndex": 1.0},
+            {"workload": "analytics", "cell": "", "target": "vm", "fairnessIndex": 0.9},
+            {"workload": "memory", "cell": "cpu=1", "target": "pod", "fairnessIndex": 1.0},
+            {"workload": "memory", "cell": "cpu=1", "target": "vm", "fairnessIndex": 0.8},
+            {"workload": "memory", "cell": "cpu=2", "target": "vm", "fairnessIndex": 0.7},
         ],
     }
 
@@ -108,6 +111,31 @@ def test_points_and_gains_of_a_sweep_are_those_of_both_curves(summary):
     assert measured.points("orders", "instances")(summary, "vm") == {}
 
 
+def test_points_on_two_axes_are_those_where_the_other_one_is_fixed(summary):
+    summary["curves"] = [
+        curve(target, values, [None] * 3) | {"axis": "workProcesses", "fixed": fixed}
+        for target in ("pod", "vm")
+        for fixed, values in (("cpu=1", [1.0, 1.0, 1.0]), ("cpu=4", [10.0, 20.0, 40.0]))
+    ]
+    found = measured.gains("orders", "workProcesses", "cpu=4")(summary, "vm")
+    assert [figure.target for figure in found.values()] == [2, 2]
+    assert measured.points("orders", "workProcesses")(summary, "vm") == {}
+
+
+def test_a_work_process_has_its_part_of_the_rate_and_the_slowdown_of_all(summary):
+    summary["curves"] = [
+        curve("pod", [100.0, 200.0, 400.0], [None] * 3) | {"axis": "workProcesses"},
+        curve("vm", [80.0, 100.0, 100.0], [0.25, 1.0, 3.0]) | {"axis": "workProcesses"},
+    ]
+    found = measured.per_process("orders")(summary, "vm")
+    assert [(one.baseline, one.target, one.slowdown) for one in found.values()] == [
+        (100, 80, 0.25),
+        (100, 50, 1.0),
+        (100, 25, 3.0),
+    ]
+    assert list(found)[1] == "workProcesses=2"
+
+
 def test_terms_are_those_that_the_studies_have(summary):
     found = measured.terms("analytics")(summary, "vm")
     assert found == {
@@ -140,6 +168,10 @@ def test_the_index_of_instances_has_both_sides(summary):
     index = measured.instances("analytics")
     assert index(summary, "vm")["Jain's index"] == Figure("count", 1.0, 0.9)
     assert index(summary, "other") == {}
+    assert measured.instances("memory")(summary, "vm") == {
+        "Jain's index, cpu=1": Figure("count", 1.0, 0.8),
+        "Jain's index, cpu=2": Figure("count", None, 0.7),
+    }
 
 
 def test_rows_are_paired_by_name_in_the_paper_s_order(summary):

@@ -89,3 +89,17 @@ def test_the_cloud_instance_has_no_baseline():
 def test_aggregates_of_a_target_that_is_not_there_are_refused():
     with pytest.raises(ValueError, match="no times of kvm"):
         published.aggregates("minhas_table1_warm", "base", "kvm")
+
+
+def test_a_work_process_is_slowed_down_by_what_follows_from_table_1():
+    """The table prints the loss, 1 - virtual / native, which is less."""
+    table = paper("S35")
+    assert list(table) == [f"workProcesses={n}" for n in (1, 3, 6, 9, 12)]
+    assert table["workProcesses=1"].slowdown == pytest.approx(10442.84 / 8199.26 - 1)
+    gains = paper("S35", 1)
+    assert (gains["from workProcesses=3 to workProcesses=6"].target) == 1.67
+
+
+def test_overcommitment_costs_up_to_a_tenth():
+    rates = {name: figure.target for name, figure in paper("S38").items()}
+    assert 1 - rates["cpu=4"] / rates["cpu=2"] == pytest.approx(0.0914, abs=0.00005)

@@ -138,3 +138,8 @@ def test_a_malformed_answer_of_an_agent_is_no_counter(broken):
     changed["target"] |= broken
     found = observe(changed)
     assert found is None or not found.events
+
+
+def test_work_processes_are_the_clients_of_a_run_without_a_database():
+    found = observe(document(parameters={"workProcesses": 3, "tableBytes": 32_000_000}))
+    assert (found.clients, found.client_seconds) == (3, 60)

@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbbench.api.spec import CacheState, Connection, DBBenchmarkSpec
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.workload import CacheState, Connection
 from dbbench.plan import Cell, block, cache_state, cells
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}

@@ -18,6 +18,7 @@ NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 TPCH = {"name": "q", "tpch": {"scaleFactor": "1", "connection": ["Shared", "PerQuery"]}}
 TPCC = {"name": "orders", "tpcc": {"warehouses": 1, "clients": 8}}
 TATP = {"name": "telecom", "tatp": {"subscribers": 1000}}
+MEMORY = {"name": "memory", "zachmann": {"workProcesses": 2}}
 seeds = st.integers(0, 2**53 - 1)
 indices = st.integers(1, 1000)
 
@@ -221,3 +222,14 @@ def test_ids_of_a_large_sweep_do_not_meet(design: str) -> None:
     spec = spec_with({"clients": list(range(1, 33)), "design": design}, *workloads)
     ids = [trial.id for trial in block(spec, 1, 1).trials]
     assert len(set(ids)) == len(ids) >= 2 * 20 * 32
+
+
+def test_work_processes_are_an_axis_of_zachmann_alone() -> None:
+    spec = spec_with({"workProcesses": [1, 3], "clients": [1, 8]}, MEMORY, TATP)
+    assert points(spec, "memory") == [{"workProcesses": "1"}, {"workProcesses": "3"}]
+    assert points(spec, "telecom") == [{"clients": "1"}, {"clients": "8"}]
+    alone = spec_with({"workProcesses": [1, 3], "cpu": [1, 4], "design": "OneAtATime"}, MEMORY)
+    assert points(alone, "memory") == [
+        {"workProcesses": processes, "cpu": cpu}
+        for processes, cpu in (("2", "2"), ("1", "2"), ("3", "2"), ("2", "1"), ("2", "4"))
+    ]

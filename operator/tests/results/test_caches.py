@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import CacheState
+from dbbench.api.workload import CacheState
 from dbbench.results.analysis import analyse
 from dbbench.results.caches import cache_evidence
 from dbbench.results.documents import summary, to_markdown

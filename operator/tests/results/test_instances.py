@@ -75,6 +75,32 @@ def transactions(rate, *, parts=()):
     return found
 
 
+def test_work_processes_of_all_instances_are_together_and_their_rates_add_up():
+    documents = [
+        {
+            "valid": True,
+            "metrics": [
+                {"name": "throughput", "unit": "per_second", "value": rate},
+                {"name": "throughputPerCpu", "unit": "per_second", "value": rate / 4},
+                {"name": "fairness", "unit": "ratio", "value": 1.0},
+            ],
+            "operations": [{"name": "READ_RECORD", "counts": {"ok": 10 * rate}, "errors": {}}],
+            "workProcesses": [{"number": 1, "readsPerSecond": rate}],
+        }
+        for rate in (100, 300)
+    ]
+    result = combined(documents)
+    read = driver_result.read(result)
+    assert {name: metric.value for name, metric in read.metrics.items()} == {
+        "throughput": 400,
+        "throughputPerCpu": 100,
+    }
+    assert [process["readsPerSecond"] for process in result["workProcesses"]] == [100, 300]
+    assert read.operations[0].ok == 4000
+    shares = [driver_result.read(one).metrics["throughput"].value for one in each(documents)]
+    assert shares == [100, 300]
+
+
 def test_the_time_of_instances_is_the_mean_of_theirs():
     result = combined([queries(1, 4), queries(3, 8)])
     read = driver_result.read(result)

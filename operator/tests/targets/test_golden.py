@@ -153,6 +153,18 @@ def sweep_of_deployments(body: dict[str, Any]) -> None:
     body["spec"]["sweep"] = {"cpu": [1, 2], "instances": [1, 2]}
 
 
+def zachmann(body: dict[str, Any]) -> None:
+    body["spec"]["workloads"] = [
+        {"name": "memory", "zachmann": {"tableSize": "32M", "duration": "1m", "physicalCPUs": 8}}
+    ]
+
+
+def sweep_of_work_processes(body: dict[str, Any]) -> None:
+    zachmann(body)
+    instances(body)
+    body["spec"]["sweep"] = {"workProcesses": [1, 3]}
+
+
 def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
@@ -180,6 +192,9 @@ def instances(body: dict[str, Any]) -> None:
         ("pod-cold", "pod", False, caches),
         ("qemu-cold", "vm", False, caches),
         ("kubevirt-cold", "vm", True, caches),
+        ("pod-zachmann", "pod", False, zachmann),
+        ("qemu-zachmann", "vm", False, zachmann),
+        ("kubevirt-zachmann", "vm", True, zachmann),
         ("qemu-block", "vm", False, block_volume),
         ("kubevirt-block", "vm", True, block_volume),
         ("pod-instance", "pod", False, instances),
@@ -259,6 +274,15 @@ def test_trial_jobs_of_cache_states(golden: Golden) -> None:
     ctx = context(caches)
     trials = plan.block(ctx.spec, 7, 1).trials
     golden("trial-caches", [trial_job(ctx, trial, 1) for trial in trials if trial.target == "vm"])
+
+
+def test_trial_jobs_inside_the_target(golden: Golden) -> None:
+    """They have no password and no address of the database."""
+    ctx = context(sweep_of_work_processes)
+    trials = [trial for trial in plan.block(ctx.spec, 7, 1).trials if trial.target == "vm"]
+    jobs = [trial_job(ctx, trial, 1) for trial in trials]
+    assert "secret" not in str([job["spec"]["template"]["spec"] for job in jobs])
+    golden("trial-zachmann", jobs)
 
 
 def test_trial_jobs_of_a_sweep(golden: Golden) -> None:

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 
+use crate::local_run::LocalWorkload;
+
 /// The one version of agent.json that this agent reads.
 const VERSION: u32 = 1;
 
@@ -39,6 +41,9 @@ pub struct AgentConfig {
     /// Whether the database may be restarted with cold caches by request.
     #[serde(default)]
     pub cold_starts: bool,
+    /// Workloads without a database that may be run here by request.
+    #[serde(default)]
+    pub workloads: Vec<LocalWorkload>,
 }
 
 /// User and group of the database's processes.
@@ -101,6 +106,7 @@ impl Default for AgentConfig {
             stop_signal: default_stop_signal(),
             stop_grace_seconds: default_stop_grace(),
             cold_starts: false,
+            workloads: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The agent's HTTP server.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use crate::cold::{ColdStarts, Refusal};
 use crate::config::{AgentConfig, Readiness};
 use crate::counters;
 use crate::facts::Reader;
+use crate::local_run::{self, LocalRuns};
 use crate::page_cache::drop_files;
 use crate::readiness;
 use crate::scope::Scope;
@@ -21,6 +23,8 @@ const THREADS: usize = 3;
 /// How long a database that was ready is believed to be so: asking it costs it a process, and a kubelet
 /// asks every second, also while the database is being measured.
 const BELIEVED: Duration = Duration::from_secs(10);
+/// Longest request for a run.
+const REQUEST_BYTES: u64 = 64 << 10;
 
 /// What `POST /v1/cold` does here.
 pub enum Cold {
@@ -33,6 +37,7 @@ pub enum Cold {
 struct Answers {
     scope: Scope,
     cold: Option<Cold>,
+    runs: LocalRuns,
     facts: Reader,
     readiness: Option<Readiness>,
     ready_at: Mutex<Option<Instant>>,
@@ -56,8 +61,8 @@ pub fn start(scope: Scope, config: &AgentConfig, cold: Option<Cold>) -> Result<(
     for _ in 0..THREADS {
         let (server, answers) = (server.clone(), answers.clone());
         std::thread::spawn(move || {
-            while let Ok(request) = server.recv() {
-                let answer = answers.to(&request);
+            while let Ok(mut request) = server.recv() {
+                let answer = answers.to(&mut request);
                 let header = Header::from_bytes("Content-Type", answer.content_type).expect("a valid header");
                 let response =
                     Response::from_string(answer.body).with_status_code(answer.status).with_header(header);
@@ -74,6 +79,7 @@ impl Answers {
         Self {
             scope,
             cold,
+            runs: LocalRuns::new(config),
             facts: Reader::new(scope, config.clone()),
             readiness: config.readiness.clone(),
             ready_at: Mutex::new(None),
@@ -81,14 +87,16 @@ impl Answers {
         }
     }
 
-    fn to(self: &Arc<Self>, request: &Request) -> Answer {
-        let path = request.url().split('?').next().unwrap_or_default();
-        match (request.method(), path) {
+    fn to(self: &Arc<Self>, request: &mut Request) -> Answer {
+        let path = request.url().split('?').next().unwrap_or_default().to_string();
+        match (request.method(), path.as_str()) {
             (Method::Post, "/v1/cold") => return self.cold(),
-            (Method::Get | Method::Head, _) if path != "/v1/cold" => {}
-            _ => return text(405, "only GET is answered here, and POST /v1/cold\n"),
+            (Method::Post, "/v1/workload") => return self.prepare(request),
+            (Method::Post, "/v1/workload/start") => return self.start(),
+            (Method::Get | Method::Head, path) if path != "/v1/cold" && !path.starts_with("/v1/workload") => {}
+            _ => return text(405, "only GET is answered here, and POST of /v1/cold and /v1/workload\n"),
         }
-        match path {
+        match path.as_str() {
             "/healthz" => text(200, "ok\n"),
             "/readyz" => match self.ready() {
                 Ok(()) => text(200, "ok\n"),
@@ -116,6 +124,24 @@ impl Answers {
                 Err(Refusal::Busy) => error(409, "a cold start is under way"),
                 Err(Refusal::Failed(reason)) => error(500, &reason),
             },
+        }
+    }
+
+    fn prepare(&self, request: &mut Request) -> Answer {
+        let mut body = String::new();
+        if let Err(reason) = request.as_reader().take(REQUEST_BYTES).read_to_string(&mut body) {
+            return error(400, &reason.to_string());
+        }
+        match self.runs.prepare(&body) {
+            Ok(()) => json(&serde_json::json!({ "state": "Ready" })),
+            Err(refusal) => refused(refusal),
+        }
+    }
+
+    fn start(&self) -> Answer {
+        match self.runs.start() {
+            Ok(document) => Answer { status: 200, content_type: "application/json", body: document },
+            Err(refusal) => refused(refusal),
         }
     }
 
@@ -156,6 +182,17 @@ fn text(status: u16, body: &str) -> Answer {
 
 fn error(status: u16, reason: &str) -> Answer {
     Answer { status, ..json(&serde_json::json!({ "error": reason })) }
+}
+
+fn refused(refusal: local_run::Refusal) -> Answer {
+    use local_run::Refusal::{Failed, Lost, Malformed, NotAllowed, NotPrepared};
+    match refusal {
+        Malformed(reason) => error(400, &reason),
+        NotAllowed(reason) => error(403, &reason),
+        NotPrepared => error(409, "no run waits to be started: another request may have ended it"),
+        Failed(line) => Answer { status: 422, content_type: "application/json", body: line },
+        Lost(reason) => error(500, &reason),
+    }
 }
 
 fn json(value: &impl Serialize) -> Answer {

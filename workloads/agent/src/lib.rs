@@ -15,6 +15,7 @@ mod hugepages;
 pub mod install;
 pub mod launch;
 pub mod limits;
+pub mod local_run;
 mod machine;
 pub mod mounts;
 pub mod pack_root;

@@ -40,6 +40,24 @@ impl Failure {
         Failure::new(Exit::Invalid, "MeasurementInvalid", message)
     }
 
+    /// The failure of another driver, from [`Failure::to_json_line`]; None for anything else.
+    pub fn of_json(line: &serde_json::Value) -> Option<Self> {
+        let exit = [Exit::Arguments, Exit::Unreachable, Exit::Inconsistent, Exit::Invalid]
+            .into_iter()
+            .find(|exit| line.get("exitCode") == Some(&(*exit as u8).into()))?;
+        let reason = ["InsufficientMemory", "Unsupported", "AgentUnreachable", "ProcessLost"]
+            .into_iter()
+            .find(|reason| line.get("reason").is_some_and(|said| said == reason));
+        let other = match exit {
+            Exit::Arguments => Failure::arguments(""),
+            Exit::Unreachable => Failure::unreachable(""),
+            Exit::Inconsistent => Failure::new(exit, "CheckFailed", ""),
+            Exit::Invalid => Failure::invalid(""),
+        };
+        let message = line.get("message")?.as_str()?;
+        Some(Failure::new(exit, reason.unwrap_or(other.reason), message))
+    }
+
     /// The line that ends stderr when the driver fails.
     pub fn to_json_line(&self) -> String {
         // Built by hand: readers of merged logs know the line by its beginning.
@@ -64,6 +82,19 @@ impl std::error::Error for Failure {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_survives_its_line() {
+        for failure in [
+            Failure::new(Exit::Arguments, "InsufficientMemory", "4 MiB"),
+            Failure::arguments("wrong"),
+            Failure::invalid("swapped"),
+        ] {
+            let line = serde_json::from_str(&failure.to_json_line()).unwrap();
+            assert_eq!(Failure::of_json(&line), Some(failure));
+        }
+        assert_eq!(Failure::of_json(&serde_json::json!({"error": "x"})), None);
+    }
 
     #[test]
     fn the_error_line_starts_with_its_kind_and_carries_the_exit_code() {

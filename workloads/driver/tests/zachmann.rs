@@ -14,13 +14,13 @@ fn zachmann(line: &str) -> Outcome {
 #[test]
 fn the_figures_follow_from_the_work_processes() {
     let outcome =
-        zachmann("--processes 3 --table-size 8MB --warmup 200ms --duration 1s --physical-cpus 4 --seed 5");
+        zachmann("--work-processes 3 --table-size 8MB --warmup 200ms --duration 1s --physical-cpus 4 --seed 5");
     let run = outcome.document();
     // A machine that spends its time in the kernel makes the run invalid; nothing else may.
     let system_time = |reason: &serde_json::Value| reason.as_str().unwrap().starts_with("system time is");
     assert!(run["invalidReasons"].as_array().unwrap().iter().all(system_time), "{}", run["invalidReasons"]);
     assert!(run.get("server").is_none() && run.get("data").is_none());
-    assert_eq!(run["parameters"]["processes"], 3);
+    assert_eq!(run["parameters"]["workProcesses"], 3);
     let processes = run["workProcesses"].as_array().unwrap();
     let numbers: Vec<u64> = processes.iter().map(|process| process["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [1, 2, 3]);
@@ -46,7 +46,7 @@ fn the_figures_follow_from_the_work_processes() {
 
 #[test]
 fn memory_that_does_not_fit_is_refused_before_it_is_taken() {
-    let outcome = zachmann("--processes 4096 --table-size 1TiB --duration 1s");
+    let outcome = zachmann("--work-processes 4096 --table-size 1TiB --duration 1s");
     outcome.failed(2, "InsufficientMemory", "4096 work processes");
     assert_eq!(outcome.stdout, "");
     // More huge pages than any machine sets aside.
@@ -72,13 +72,13 @@ fn sizes_that_make_no_sense_are_refused_by_their_option() {
     zachmann("--record-size 12B").failed(2, "InvalidArguments", "--record-size");
     zachmann("--record-size 4KiB --table-size 4KiB").failed(2, "InvalidArguments", "--table-size");
     zachmann("--table-size lots").failed(2, "InvalidArguments", "300MiB");
-    zachmann("--processes 0").failed(2, "InvalidArguments", "--processes");
+    zachmann("--work-processes 0").failed(2, "InvalidArguments", "--work-processes");
     zachmann("--duration 0s").failed(2, "InvalidArguments", "--duration");
 }
 
 #[test]
 fn a_work_process_that_is_killed_ends_the_run_at_once() {
-    let mut command = driver(&["zachmann", "run", "--progress", "json", "--processes", "2"]);
+    let mut command = driver(&["zachmann", "run", "--progress", "json", "--work-processes", "2"]);
     command.args(["--table-size", "4MB", "--warmup", "0s", "--duration", "10m"]);
     let driver = command
         .stdout(std::process::Stdio::piped())

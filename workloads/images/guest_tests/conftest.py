@@ -248,9 +248,18 @@ class Bench:
 
     def get(self, path: str) -> tuple[int, str]:
         """Ask the agent; status 0 when it does not answer."""
+        return self.ask(path)
+
+    def post(self, path: str, body: dict | None = None) -> dict:
+        """Have the agent do something; the answer must be success."""
+        status, answer = self.ask(path, "--data", json.dumps(body or {}))
+        assert status == 200, answer
+        return json.loads(answer)
+
+    def ask(self, path: str, *options: str) -> tuple[int, str]:
         url = f"http://127.0.0.1:9590{path}"
-        curl = ["curl", "--silent", "--max-time", "20", "--write-out", "\n%{http_code}", url]
-        asked = self.inside(curl)
+        curl = ["curl", "--silent", "--max-time", "60", "--write-out", "\n%{http_code}", url]
+        asked = self.inside([*curl, *options])
         body, _, status = asked.stdout.rpartition("\n")
         return int(status or 0), body
 

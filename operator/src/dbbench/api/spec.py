@@ -1,17 +1,14 @@
 """Spec of a DBBenchmark: what is compared, where, and how often. Types only, no I/O."""
 
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from dbbench.api.base import (
     DEFAULTED,
     ApiModel,
-    DecimalString,
     Duration,
     Name,
-    OptionalWait,
     Percent,
     Retention,
     rule,
@@ -25,126 +22,14 @@ from dbbench.api.resources import Medium, Resources
 from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
 from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
-
-
-class Connection(StrEnum):
-    SHARED = "Shared"
-    PER_QUERY = "PerQuery"
-
-
-class CacheState(StrEnum):
-    WARM = "Warm"
-    COLD = "Cold"
-
-
-class Distribution(StrEnum):
-    NON_UNIFORM = "NonUniform"
-    UNIFORM = "Uniform"
+from dbbench.api.workload import CacheState, Workload
+from dbbench.api.workload_rules import WORKLOAD_RULES
 
 
 class CleanupPolicy(StrEnum):
     ALWAYS = "Always"
     ON_SUCCESS = "OnSuccess"
     NEVER = "Never"
-
-
-class TpchWorkload(ApiModel):
-    """TPC-H: 22 analytical queries, one after the other."""
-
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            rule(
-                "double(self.scaleFactor) > 0.0",
-                'must be greater than 0, for example "0.01" or "1"',
-                field_path=".scaleFactor",
-            ),
-            rule(
-                "!has(self.cache) || self.warmupRuns > 0 || !self.cache.exists(c, c == 'Warm')",
-                "cache: Warm needs a pass that warms up: set warmupRuns to 1 or more",
-                field_path=".warmupRuns",
-            ),
-        )
-    )
-
-    scale_factor: DecimalString = Field(description='Size of the data in GB, for example "1".')
-    queries: list[Annotated[int, Field(ge=1, le=22)]] | None = Field(
-        None,
-        min_length=1,
-        max_length=22,
-        json_schema_extra={"x-kubernetes-list-type": "set"},
-        description="Numbers of the queries that run; all 22 when absent.",
-    )
-    connection: list[Connection] = Field(
-        default_factory=lambda: [Connection.SHARED],
-        min_length=1,
-        max_length=2,
-        json_schema_extra={"x-kubernetes-list-type": "set", "default": ["Shared"]},
-        description="Shared: one connection for all queries. PerQuery: a new one for each. "
-        "Each value is a cell of its own.",
-    )
-    cache: list[CacheState] | None = Field(
-        None,
-        min_length=1,
-        max_length=2,
-        json_schema_extra={"x-kubernetes-list-type": "set"},
-        description=(
-            "What the caches hold when a query begins, and is proven; each value is a cell of its "
-            "own. Warm: all that it needs, so that the server reads no block. Cold: nothing. "
-            "Before each query the database is restarted, with its files out of the page caches of "
-            "guest and node, and the query has a connection of its own. A trial without the proof "
-            "is invalid. When absent, caches are what the passes before make them, and nothing "
-            "is proven."
-        ),
-    )
-    warmup_runs: int = Field(
-        1, ge=0, le=100, description="Passes before the measured ones; none when Cold."
-    )
-    runs: int = Field(3, ge=1, le=1000, description="Measured passes in each trial.")
-    query_timeout: Duration = Field("10m", description="Longest time that one query may take.")
-
-
-class TpccWorkload(ApiModel):
-    """TPC-C: order entry, five transactions."""
-
-    warehouses: int = Field(ge=1, le=100000, description="Number of warehouses.")
-    clients: int = Field(1, ge=1, le=10000, description="Concurrent terminals, no think time.")
-    warmup: OptionalWait = Field("30s", description="Time before the measured window.")
-    duration: Duration = Field("2m", description="Length of the measured window.")
-
-
-class TatpWorkload(ApiModel):
-    """TATP: telecom home location register, seven short transactions."""
-
-    subscribers: int = Field(ge=1, le=1000000000, description="Number of subscribers.")
-    clients: int = Field(1, ge=1, le=10000, description="Concurrent clients, no think time.")
-    warmup: OptionalWait = Field("10s", description="Time before the measured window.")
-    duration: Duration = Field("1m", description="Length of the measured window.")
-    distribution: Distribution = Field(
-        Distribution.NON_UNIFORM, description="How subscriber ids are drawn."
-    )
-
-
-class Workload(ApiModel):
-    """One workload with its parameters. Exactly one kind is set."""
-
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            rule(
-                "(has(self.tpch) ? 1 : 0) + (has(self.tpcc) ? 1 : 0) + (has(self.tatp) ? 1 : 0) "
-                "== 1",
-                "a workload has exactly one kind: set one of tpch, tpcc, tatp",
-                message_expression=(
-                    '"workload \'" + self.name + "\' must have exactly one kind: set one of '
-                    'tpch, tpcc, tatp"'
-                ),
-            )
-        )
-    )
-
-    name: Name = Field(description="Name of the workload, unique within the benchmark.")
-    tpch: TpchWorkload | None = None
-    tpcc: TpccWorkload | None = None
-    tatp: TatpWorkload | None = None
 
 
 CONTROL = "control"
@@ -292,6 +177,7 @@ class DBBenchmarkSpec(ApiModel):
             *STORAGE_RULES,
             *PLACEMENT_RULES,
             *CACHE_RULES,
+            *WORKLOAD_RULES,
             *SWEEP_RULES,
         )
     )

@@ -32,8 +32,9 @@ class Sweep(ApiModel):
     model_config = ConfigDict(
         json_schema_extra=rules(
             rule(
-                "has(self.clients) || has(self.cpu) || has(self.instances)",
-                "a sweep needs an axis: set clients, cpu or instances",
+                "has(self.clients) || has(self.workProcesses) || has(self.cpu) || "
+                "has(self.instances)",
+                "a sweep needs an axis: set clients, workProcesses, cpu or instances",
             ),
         )
     )
@@ -48,6 +49,9 @@ class Sweep(ApiModel):
     clients: list[Annotated[int, Field(ge=1, le=10000)]] | None = _axis(
         10000, "Concurrent clients of the workloads tpcc and tatp, in place of their own `clients`."
     )
+    work_processes: list[Annotated[int, Field(ge=1, le=4096)]] | None = _axis(
+        4096, "Processes of the workload zachmann, in place of its own `workProcesses`."
+    )
     cpu: list[Annotated[int, Field(ge=1, le=512)]] | None = _axis(
         512,
         "CPUs of every target, in place of `resources.cpu`: at each value all targets are deployed "
@@ -60,7 +64,10 @@ class Sweep(ApiModel):
 
 # Values of an axis in one workload: none where it has no such parameter.
 _SIZES = {
-    "clients": "has(self.sweep.clients) && !has(w.tpch) ? self.sweep.clients.size()",
+    "clients": "has(self.sweep.clients) && (has(w.tpcc) || has(w.tatp)) ? "
+    "self.sweep.clients.size()",
+    "workProcesses": "has(self.sweep.workProcesses) && has(w.zachmann) ? "
+    "self.sweep.workProcesses.size()",
     "cpu": "has(self.sweep.cpu) ? self.sweep.cpu.size()",
     "instances": "has(self.sweep.instances) ? self.sweep.instances.size()",
 }
@@ -81,6 +88,13 @@ SWEEP_RULES = (
         "only tpcc and tatp have clients, and there is none of them among the workloads; remove "
         "sweep.clients",
         field_path=".sweep.clients",
+    ),
+    rule(
+        "!has(self.sweep) || !has(self.sweep.workProcesses) || "
+        "self.workloads.exists(w, has(w.zachmann))",
+        "only zachmann has work processes, and it is not among the workloads; remove "
+        "sweep.workProcesses",
+        field_path=".sweep.workProcesses",
     ),
     rule(
         "!has(self.sweep) || !has(self.sweep.cpu) || self.targets.all(t, "

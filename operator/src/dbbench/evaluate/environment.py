@@ -139,8 +139,8 @@ def latest_facts(records: Iterable[TrialRecord], target: str) -> Sequence[Mappin
 
 def _server_version(records: Iterable[TrialRecord], target: str) -> str:
     for record in records:
-        if record.target == target and record.result:
-            return server_name(record.result.get("server") or {})
+        if record.target == target and (server := (record.result or {}).get("server")):
+            return server_name(server)
     return ""
 
 

@@ -271,6 +271,8 @@ def _differs(state: State, manifest: Manifest) -> bool:
 
 def _loads(state: State, target: Target) -> Step | None:
     for workload in state.benchmark.spec.workloads:
+        if not workload.has_data:
+            continue
         records = loads_of(state.loads, target.name, workload.name)
         kept = [record for record in records if not _lost(state, target, record)]
         if any(record.outcome is Outcome.MEASURED for record in kept):

@@ -43,9 +43,6 @@ class Experiment:
 
 
 _M, _H, _V, _B = "Minhas", "Mühlbauer", "VMware", "Bögelsack"
-_NO_ZACHMANN = (
-    "the operator has no workload zachmann; dbbench-driver zachmann runs one instance on one side"
-)
 _NO_MICRO = "the operator has no workload micro; dbbench-driver micro runs on one side"
 _NO_COUNT = "system calls are counted by tracing the kernel, which no agent does"
 
@@ -127,12 +124,16 @@ EXPERIMENTS = (
     Experiment(34, _V, "large pages", ("s34-small", "s34-guest", "s34-both"),
                views.throughput("orders", "s34-small", "s34-guest", "s34-both"),
                "large pages in the pod alone cannot be asked for"),
-    Experiment(35, _B, "Zachmann, 1 to 12 work processes", missing=_NO_ZACHMANN),
-    Experiment(36, _B, "three instances in parallel", missing=_NO_ZACHMANN),
-    Experiment(37, _B, "virtual CPUs against work processes", missing=_NO_ZACHMANN),
-    Experiment(38, _B, "overcommitment from 75 % to 300 %", missing=_NO_ZACHMANN),
-    Experiment(39, _B, "runs that swap do not count",
-               missing="dbbench-driver zachmann refuses them; " + _NO_ZACHMANN),
+    Experiment(35, _B, "Zachmann, 1 to 12 work processes", ("s35-work-processes",),
+               views.work_processes("s35-work-processes")),
+    Experiment(36, _B, "three instances in parallel", ("s36-three-instances",),
+               views.three_instances("s36-three-instances")),
+    Experiment(37, _B, "virtual CPUs against work processes", ("s37-virtual-cpus",),
+               views.processes_and_cpus("s37-virtual-cpus", 1, 2, 4)),
+    Experiment(38, _B, "overcommitment from 75 % to 300 %", ("s38-overcommitment",),
+               views.overcommitted("s38-overcommitment")),
+    Experiment(39, _B, "runs that swap do not count", ("s35-work-processes",),
+               views.work_processes("s35-work-processes")),
     Experiment(40, "all", "several databases side by side", ("s40-side-by-side",),
                views.side_by_side("s40-side-by-side"),
                "one database with three schemas is no target"),

@@ -6,6 +6,7 @@ target to figures. What a run does not have is absent: nothing is put in its pla
 
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dbbench.experiments.figure import AGGREGATES, Figure, Figures
@@ -169,24 +170,29 @@ def instances(workload: str) -> Measure:
     """Jain's fairness index of instances side by side: 1 where all got the same."""
 
     def measure(summary: Document, target: str) -> Figures:
-        sides = {
-            found["target"]: found["fairnessIndex"]
-            for found in summary["instances"]
-            if found["workload"] == workload
+        cells: dict[str, dict[str, float]] = {}
+        for found in summary["instances"]:
+            if found["workload"] == workload:
+                sides = cells.setdefault(found["cell"], {})
+                sides[found["target"]] = found["fairnessIndex"]
+        return {
+            f"Jain's index, {cell}" if cell else "Jain's index": Figure(
+                "count", sides.get(summary["baseline"]), sides[target]
+            )
+            for cell, sides in cells.items()
+            if target in sides
         }
-        if target not in sides:
-            return {}
-        index = Figure("count", sides.get(summary["baseline"]), sides[target])
-        return {"Jain's index": index}
 
     return measure
 
 
-def points(workload: str, axis: str) -> Measure:
-    """The metric at each point of a sweep's axis: `cpu=2`."""
+def points(workload: str, axis: str, fixed: str = "") -> Measure:
+    """The metric at each point of a sweep's axis: `cpu=2`. `fixed` is the rest of the point."""
 
     def measure(summary: Document, target: str) -> Figures:
-        base, other = (_curve(summary, workload, axis, of) for of in (summary["baseline"], target))
+        base, other = (
+            _curve(summary, workload, axis, of, fixed) for of in (summary["baseline"], target)
+        )
         return {
             f"{axis}={value}": Figure(
                 point["unit"],
@@ -202,11 +208,30 @@ def points(workload: str, axis: str) -> Measure:
     return measure
 
 
-def gains(workload: str, axis: str) -> Measure:
+def per_process(workload: str) -> Measure:
+    """What one work process has of the rate, at each number of them: `workProcesses=3`."""
+    together = points(workload, "workProcesses")
+
+    def measure(summary: Document, target: str) -> Figures:
+        return {
+            name: replace(
+                found,
+                baseline=found.baseline and found.baseline / int(name.partition("=")[2]),
+                target=found.target and found.target / int(name.partition("=")[2]),
+            )
+            for name, found in together(summary, target).items()
+        }
+
+    return measure
+
+
+def gains(workload: str, axis: str, fixed: str = "") -> Measure:
     """How many times faster each side is than at the point before: `from cpu=2 to cpu=4`."""
 
     def measure(summary: Document, target: str) -> Figures:
-        base, other = (_curve(summary, workload, axis, of) for of in (summary["baseline"], target))
+        base, other = (
+            _curve(summary, workload, axis, of, fixed) for of in (summary["baseline"], target)
+        )
         places = sorted(base.keys() & other.keys())
         return {
             f"from {axis}={one} to {axis}={two}": Figure(
@@ -219,14 +244,14 @@ def gains(workload: str, axis: str) -> Measure:
 
 
 def _curve(
-    summary: Document, workload: str, axis: str, target: str
+    summary: Document, workload: str, axis: str, target: str, fixed: str
 ) -> dict[int, Mapping[str, Any]]:
     """Points of a curve by the axis's value, each with the curve's unit; empty without one."""
     return {
         point["axisValue"]: point | {"unit": curve["unit"]}
         for curve in summary["curves"]
         if (curve["workload"], curve["axis"], curve["fixed"], curve["target"])
-        == (workload, axis, "", target)
+        == (workload, axis, fixed, target)
         for point in curve["points"]
     }
 

@@ -44,10 +44,14 @@ def table(name: str, baseline: str, target: str, *, cells: tuple[str, ...] = ())
 
 
 def _printed(name: str) -> dict[str, float]:
-    """Slowdowns as printed, as ratios by cell."""
+    """Slowdowns as printed, as ratios by cell; a loss, 1 - target / baseline, is another figure."""
     if not (FOLDER / f"{name}.printed.csv").exists():
         return {}
-    return {row["cell"]: float(row["relative_pct"]) / 100 for row in rows(f"{name}.printed.csv")}
+    return {
+        row["cell"]: float(row["relative_pct"]) / 100
+        for row in rows(f"{name}.printed.csv")
+        if "relative_pct" in row
+    }
 
 
 def total(file: str, column: str, *, scale: float = 1.0) -> float:

@@ -19,12 +19,14 @@ STORAGE, IN_MEMORY = "2Gi", "512Mi"
 HUGEPAGES = "384Mi"
 INSTANCES = 2
 CPUS = [1, 2]
+WORK_PROCESSES = [1, 2]
 COLD_QUERIES = [1, 4, 6, 12]
 """Each cold query costs a restart of the database, and in an emulated guest half a minute."""
 
 _TPCH = {"scaleFactor": "0.01", "runs": 2}
 _TPCC = {"warehouses": 1, "clients": 1, "warmup": "3s", "duration": "8s"}
 _TATP = {"subscribers": 5000, "clients": 1, "warmup": "2s", "duration": "6s"}
+_ZACHMANN = {"tableSize": "32M", "warmup": "2s", "duration": "8s"}
 _TRIALS = {"min": 2}
 _TOPOLOGY = ("sockets", "cores", "threads", "maxSockets")
 
@@ -43,6 +45,8 @@ def reduced(full: Manifest) -> Manifest:
         spec["sweep"]["cpu"] = list(CPUS)
         # As many CPUs as the machine of the local cluster has cannot be exclusive.
         resources["dedicatedCPUs"] = False
+    if "workProcesses" in spec.get("sweep", {}):
+        spec["sweep"]["workProcesses"] = list(WORK_PROCESSES)
     _targets(spec)
     for workload in spec["workloads"]:
         _workload(workload)
@@ -80,9 +84,14 @@ def _workload(workload: Manifest) -> None:
         tpch |= _TPCH
         if "Cold" in tpch.get("cache", ()):
             tpch |= {"queries": list(COLD_QUERIES), "runs": 1}
-    for kind, values in (("tpcc", _TPCC), ("tatp", _TATP)):
+    for kind, values in (("tpcc", _TPCC), ("tatp", _TATP), ("zachmann", _ZACHMANN)):
         if kind in workload:
             workload[kind] |= values
+    zachmann = workload.get("zachmann", {})
+    if "workProcesses" in zachmann:
+        zachmann["workProcesses"] = min(zachmann["workProcesses"], WORK_PROCESSES[-1])
+    # The node's CPUs are others.
+    zachmann.pop("physicalCPUs", None)
 
 
 def changes(full: Manifest, other: Manifest) -> list[str]:

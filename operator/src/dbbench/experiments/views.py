@@ -8,7 +8,7 @@ _XEN = ("Linux", "Xen")
 _CLOUD = ("", "cloud")
 _WARM, _COLD = "minhas_warm_decomposition.csv", "minhas_cold_io.csv"
 _NONE = "no printed figures are at hand"
-_ANALYTICS, _ORDERS, _TELECOM = "analytics", "orders", "telecom"
+_ANALYTICS, _ORDERS, _TELECOM, _MEMORY = "analytics", "orders", "telecom", "memory"
 _MEGABYTE = 1e6
 
 
@@ -49,6 +49,28 @@ def _scale_up() -> Figures:
             "count", target=float(row["gain"])
         )
         for row in published.rows("vmware_table8.csv")
+    }
+
+
+def _of_one_process() -> Figures:
+    found = published.table("boegelsack_table1", "native", "virtual")
+    return {f"workProcesses={cell}": figure for cell, figure in found.items()}
+
+
+def _process_gains() -> Figures:
+    rows = published.rows("boegelsack_gains.csv")
+    return {
+        f"from workProcesses={row['from_processes']} to workProcesses={row['to_processes']}": (
+            Figure("count", float(row["native"]), float(row["virtual"]))
+        )
+        for row in rows
+    }
+
+
+def _overcommitted() -> Figures:
+    return {
+        f"cpu={row['cpus']}": Figure("per_second", target=float(row["virtual"]))
+        for row in published.rows("boegelsack_overcommitment.csv")
     }
 
 
@@ -261,3 +283,65 @@ def side_by_side(manifest: str) -> tuple[View, ...]:
         *throughput(_ORDERS, manifest),
         View(manifest, "Fairness", measured.instances(_ORDERS), "there is no published figure"),
     )
+
+
+def work_processes(manifest: str) -> tuple[View, ...]:
+    """S35, S39: reads of memory with more and more work processes."""
+    return (
+        View(
+            manifest, "Records read by one work process", measured.per_process(_MEMORY),
+            "Table 1 of Boegelsack et al. 2010, whose program is another one; slowdowns are "
+            "computed from its rates", _XEN, _of_one_process,
+        ),
+        View(
+            manifest, "Gain from point to point", measured.gains(_MEMORY, "workProcesses"),
+            "section 3.1.1 of Boegelsack et al. 2010", _XEN, _process_gains,
+        ),
+    )  # fmt: skip
+
+
+def three_instances(manifest: str) -> tuple[View, ...]:
+    """S36: the same on three instances at once."""
+    return (
+        View(
+            manifest, "Records read by all instances",
+            measured.points(_MEMORY, "workProcesses"), _NONE,
+        ),
+        View(
+            manifest, "Fairness between instances", measured.instances(_MEMORY),
+            "the study has no index",
+        ),
+    )  # fmt: skip
+
+
+def processes_and_cpus(manifest: str, *cpus: int) -> tuple[View, ...]:
+    """S37: work processes at each number of virtual CPUs."""
+    return tuple(
+        view
+        for count in cpus
+        for view in (
+            View(
+                manifest, f"Records read by all work processes, cpu={count}",
+                measured.points(_MEMORY, "workProcesses", f"cpu={count}"), _NONE,
+            ),
+            View(
+                manifest, f"Gain from point to point, cpu={count}",
+                measured.gains(_MEMORY, "workProcesses", f"cpu={count}"), _NONE,
+            ),
+        )
+    )  # fmt: skip
+
+
+def overcommitted(manifest: str) -> tuple[View, ...]:
+    """S38: three instances whose virtual CPUs are more than the node's."""
+    return (
+        View(
+            manifest, "Records read by all instances", measured.points(_MEMORY, "cpu"),
+            "section 3.2.2 of Boegelsack et al. 2010, on 4 CPUs; its program is another one",
+            ("", "Xen"), _overcommitted,
+        ),
+        View(
+            manifest, "Fairness between instances", measured.instances(_MEMORY),
+            "the study has no index",
+        ),
+    )  # fmt: skip

@@ -187,7 +187,10 @@ def _database_bytes(document: Document) -> float | None:
 
 
 def _clients(parameters: Document) -> float:
-    """Clients of all driver processes; queries of TPC-H run one at a time."""
+    """Clients of all driver processes, or work processes; queries of TPC-H run one at a time."""
+    processes = number(parameters, "workProcesses")
+    if processes is not None:
+        return processes
     clients = number(parameters, "clients")
     return 1.0 if clients is None else clients * (number(parameters, "processes") or 1.0)
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.workload import CacheState, Workload
 from dbbench.plan.sweep import AXES, Point, swept
 
 # The axes, in the order in which they stand in a cell's name; those of the sweep come last.

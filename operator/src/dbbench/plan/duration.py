@@ -2,7 +2,7 @@
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
 cells (job + trial)). A trial of TPC-H is its passes, with a restart before each cold query; of
-TPC-C and TATP it is warm-up and measured window.
+TPC-C, TATP and zachmann it is warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
 
@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from dbbench.api.quantities import duration
-from dbbench.api.spec import CacheState, DBBenchmarkSpec, Workload
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.api.workload import CacheState, Workload
 from dbbench.plan.cells import Cell, cache_state, cells
 from dbbench.plan.deployment import deployed, deployment_point, deployment_points
 
@@ -104,12 +105,14 @@ def trial_seconds(workload: Workload, cell: Cell, assumed: Assumptions) -> float
             return workload.tpch.runs * queries * each
         passes = workload.tpch.warmup_runs + workload.tpch.runs
         return passes * queries * assumed.query * float(workload.tpch.scale_factor)
-    timed = workload.tpcc or workload.tatp
+    timed = workload.timed
     return duration(timed.warmup) + duration(timed.duration) if timed else 0
 
 
 def load_seconds(workload: Workload, assumed: Assumptions) -> float:
-    """Loading the workload's data into one target."""
+    """Loading the workload's data into one target; 0 where it has none."""
+    if not workload.has_data:
+        return 0
     seconds = assumed.job
     if workload.tpch:
         seconds += assumed.tpch_load * float(workload.tpch.scale_factor)

@@ -3,20 +3,22 @@
 import itertools
 from dataclasses import dataclass
 
-from dbbench.api.spec import DBBenchmarkSpec, Workload
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.sweep import Sweep, SweepDesign
+from dbbench.api.workload import Workload
 
 Point = tuple[tuple[str, str], ...]
 """(axis, value) pairs in a fixed order."""
 
 CLIENTS = "clients"
+WORK_PROCESSES = "workProcesses"
 CPU = "cpu"
 INSTANCES = "instances"
 
 DEPLOYMENT_AXES = (CPU, INSTANCES)
 """Axes each of whose points is another deployment; the others are only other arguments."""
 
-AXES = (CLIENTS, *DEPLOYMENT_AXES)
+AXES = (CLIENTS, WORK_PROCESSES, *DEPLOYMENT_AXES)
 """The axes of a sweep, in the order in which they stand in a cell's name."""
 
 
@@ -56,9 +58,12 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
 
 def _axes(spec: DBBenchmarkSpec, sweep: Sweep, workload: Workload) -> list[Axis]:
     found = []
-    timed = workload.tpcc or workload.tatp
-    if sweep.clients and timed:
-        found.append(Axis(CLIENTS, tuple(sweep.clients), timed.clients))
+    served = workload.tpcc or workload.tatp
+    if sweep.clients and served:
+        found.append(Axis(CLIENTS, tuple(sweep.clients), served.clients))
+    if sweep.work_processes and workload.zachmann:
+        base = workload.zachmann.work_processes
+        found.append(Axis(WORK_PROCESSES, tuple(sweep.work_processes), base))
     if sweep.cpu:
         found.append(Axis(CPU, tuple(sweep.cpu), spec.resources.cpu))
     if sweep.instances:

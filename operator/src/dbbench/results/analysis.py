@@ -14,7 +14,8 @@ from typing import TypeVar
 from dbbench import stats
 from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import CONTROL, Workload
+from dbbench.api.spec import CONTROL
+from dbbench.api.workload import Workload
 from dbbench.explain import Account, observe
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result

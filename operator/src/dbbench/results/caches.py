@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbbench.api.spec import CacheState, DBBenchmarkSpec
+from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.workload import CacheState
 from dbbench.plan import Cell, cache_state, cells
 from dbbench.results.record import Outcome, TrialRecord
 

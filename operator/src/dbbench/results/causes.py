@@ -39,7 +39,7 @@ def explained(
     """The account of a primary metric's slowdown; None without counters on both sides.
 
     A unit of work is one pass of the queries where the metric is a time, and one transaction of one
-    client where it is a rate.
+    client, or one read of one work process, where it is a rate.
     """
     before = {trial.block: trial for trial in baseline}
     both = [(before[one.block], one) for one in target if one.block in before]

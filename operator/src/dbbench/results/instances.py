@@ -33,7 +33,9 @@ def combined(documents: Sequence[Document]) -> dict[str, Any]:
     }
     if _merged(documents):
         return found
+    processes = [process for one in documents for process in _list(one, "workProcesses")]
     return found | {
+        **({"workProcesses": processes} if processes else {}),
         "metrics": _metrics(documents),
         "operations": [_operation(parts) for parts in _by_name(documents, "operations")],
     }

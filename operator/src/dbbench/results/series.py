@@ -35,18 +35,12 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
                     value,
                 ),
             )
+    reads = _readers(document)
     for entry in document.get("comparisons", []):
-        if entry["unit"] == "per_second":
+        if entry["unit"] == "per_second" and entry["metric"] == "throughput":
+            name, text = _THROUGHPUT[entry["workload"] in reads]
             for target, value in _sides(document, entry):
-                yield from _once(
-                    seen,
-                    Series(
-                        "dbbench_throughput_transactions_per_second",
-                        "Throughput of a workload, mean over blocks.",
-                        _labels(entry, target),
-                        value,
-                    ),
-                )
+                yield from _once(seen, Series(name, text, _labels(entry, target), value))
     for entry in document.get("instances", []):
         labels = _labels(entry, entry["target"])
         yield Series(
@@ -55,7 +49,8 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
             labels,
             entry["fairnessIndex"],
         )
-        name, text = _OF_INSTANCE[entry["unit"]]
+        unit = "reads" if entry["workload"] in reads else entry["unit"]
+        name, text = _OF_INSTANCE[unit]
         for number, value in enumerate(entry["values"]):
             yield Series(name, text, labels | {"instance": str(number)}, value)
     for entry in document.get("operations", []):
@@ -69,7 +64,21 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
             )
 
 
+_THROUGHPUT = {
+    False: (
+        "dbbench_throughput_transactions_per_second",
+        "Throughput of a workload, mean over blocks.",
+    ),
+    True: (
+        "dbbench_throughput_reads_per_second",
+        "Records that zachmann's work processes read together, mean over blocks.",
+    ),
+}
 _OF_INSTANCE = {
+    "reads": (
+        "dbbench_instance_throughput_reads_per_second",
+        "Records that zachmann read on one of several instances, mean over trials.",
+    ),
     "seconds": (
         "dbbench_instance_runtime_seconds",
         "Total runtime of the queries on one of several instances, mean over trials.",
@@ -80,6 +89,12 @@ _OF_INSTANCE = {
     ),
 }
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99", "p999": "0.999"}
+
+
+def _readers(document: Mapping[str, Any]) -> frozenset[str]:
+    """Names of the workloads that read memory and have no transactions."""
+    workloads = document.get("spec", {}).get("workloads", [])
+    return frozenset(found["name"] for found in workloads if "zachmann" in found)
 
 
 def _sides(document: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:

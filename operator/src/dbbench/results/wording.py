@@ -41,9 +41,9 @@ GATES = {True: "passed", False: "missed", None: "not evaluated"}
 
 
 ACCOUNT = (
-    "What each cause adds to the time of one unit of work: of one pass of the queries, or of one "
-    "transaction as its client waits for it. The terms add up to the difference, indented ones to "
-    "the term above them. Share: of the difference."
+    "What each cause adds to the time of one unit of work: of one pass of the queries, of one "
+    "transaction as its client waits for it, or of one read of a work process. The terms add up to "
+    "the difference, indented ones to the term above them. Share: of the difference."
 )
 """What an account of a slowdown is."""
 

@@ -63,12 +63,19 @@ def agent_document(ctx: Context) -> dict[str, Any]:
         "stopSignal": engine.stop_signal,
         "stopGraceSeconds": engine.stop_grace_seconds,
         **_cold_starts(ctx),
+        **_local_workloads(ctx),
     }
 
 
 def _cold_starts(ctx: Context) -> dict[str, Any]:
     """Allowed only where they are needed: whoever reaches an agent could ask for one."""
     return {"coldStarts": True} if ctx.spec.has_cold_cells else {}
+
+
+def _local_workloads(ctx: Context) -> dict[str, Any]:
+    """What the agent may be asked to run beside the database, for the same reason."""
+    found = list(dict.fromkeys(one.local for one in ctx.spec.workloads if one.local))
+    return {"workloads": found} if found else {}
 
 
 def kernel_arguments(resources: Resources) -> str:

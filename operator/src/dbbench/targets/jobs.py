@@ -4,13 +4,22 @@ A Job has one pod, with a driver for each instance of the target. Those of a tri
 of transactions together, by a barrier that nothing outside their pod reaches; the first one leads.
 """
 
-from dbbench.api.quantities import duration
-from dbbench.api.spec import CacheState, TatpWorkload, TpccWorkload, TpchWorkload, Workload
+from dbbench.api.quantities import duration, quantity
+from dbbench.api.resources import Resources
+from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.api.workload import (
+    CacheState,
+    TatpWorkload,
+    TpccWorkload,
+    TpchWorkload,
+    Workload,
+    ZachmannWorkload,
+)
 from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, cache_state, plan_seed
 from dbbench.plan.cells import CONNECTION
-from dbbench.plan.sweep import CLIENTS
+from dbbench.plan.sweep import CLIENTS, WORK_PROCESSES
 from dbbench.targets import names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
@@ -46,7 +55,14 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         _pod(
             ctx,
             [
-                [kind, "load", *options, "--replace", *_common(ctx, one, workload.name, seed)]
+                [
+                    kind,
+                    "load",
+                    *options,
+                    "--replace",
+                    *_database(ctx, one, workload.name),
+                    *_common(ctx, one, seed),
+                ]
                 for one in spec.instances(target.name)
             ],
         ),
@@ -66,7 +82,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         attempt=attempt,
         job=names.JobKind.TRIAL,
     )
-    kind, options = run_arguments(workload, trial.cell)
+    kind, options = run_arguments(workload, trial.cell, spec)
     instances = spec.instances(trial.deployment)
     return job(
         ctx,
@@ -81,16 +97,18 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
                     "run",
                     *options,
                     *_together(index, len(instances)),
-                    *_common(ctx, one, workload.name, trial.seed),
+                    *(_database(ctx, one, workload.name) if workload.has_data else ()),
+                    *_common(ctx, one, trial.seed),
                 ]
                 for index, one in enumerate(instances)
             ],
+            secret=workload.has_data,
         ),
     )
 
 
 def load_arguments(workload: Workload) -> tuple[str, list[str]]:
-    """The driver's workload and its options for `load`."""
+    """The driver's workload and its options for `load`; ValueError where nothing is loaded."""
     match workload:
         case Workload(tpch=TpchWorkload() as tpch):
             return "tpch", ["--scale-factor", tpch.scale_factor]
@@ -98,11 +116,16 @@ def load_arguments(workload: Workload) -> tuple[str, list[str]]:
             return "tpcc", ["--warehouses", str(tpcc.warehouses)]
         case Workload(tatp=TatpWorkload() as tatp):
             return "tatp", ["--subscribers", str(tatp.subscribers)]
-    raise ValueError(f"workload {workload.name!r} has no kind")
+    raise ValueError(f"workload {workload.name!r} has no data")
 
 
-def run_arguments(workload: Workload, cell: Cell) -> tuple[str, list[str]]:
-    """The driver's workload and its options for `run`, at one point of the experiment."""
+def run_arguments(workload: Workload, cell: Cell, spec: DBBenchmarkSpec) -> tuple[str, list[str]]:
+    """The driver's workload and its options for `run`, at one point of the experiment.
+
+    `spec` is that of the deployment at the point.
+    """
+    if workload.zachmann:
+        return "zachmann", _zachmann(workload.zachmann, cell, spec.resources)
     kind, options = load_arguments(workload)
     match workload:
         case Workload(tpch=TpchWorkload() as tpch):
@@ -137,6 +160,17 @@ def _steady(workload: TpccWorkload | TatpWorkload, cell: Cell) -> list[str]:
     ]  # fmt: skip
 
 
+def _zachmann(workload: ZachmannWorkload, cell: Cell, resources: Resources) -> list[str]:
+    return [
+        "--at-target",
+        "--work-processes", cell.value(WORK_PROCESSES, str(workload.work_processes)),
+        "--table-size", str(quantity(workload.table_size)),
+        "--warmup", workload.warmup,
+        "--duration", workload.duration,
+        "--physical-cpus", str(workload.physical_cpus or resources.cpu),
+    ]  # fmt: skip
+
+
 def _together(index: int, instances: int) -> list[str]:
     """Options of the driver of one of several instances."""
     if instances == 1:
@@ -145,16 +179,23 @@ def _together(index: int, instances: int) -> list[str]:
     return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]
 
 
-def _common(ctx: Context, instance: Target, workload: str, seed: int) -> list[str]:
+def _database(ctx: Context, instance: Target, workload: str) -> list[str]:
+    """Options of every command that talks to the database."""
+    host = names.service_name(ctx.benchmark, instance.name)
+    return [
+        "--url", ctx.engine.driver_url(host),
+        "--password-file", PASSWORD_FILE,
+        "--schema", workload,
+    ]  # fmt: skip
+
+
+def _common(ctx: Context, instance: Target, seed: int) -> list[str]:
     """Options of every command. The result is one line of the log, the progress the others."""
     host = names.service_name(ctx.benchmark, instance.name)
     agents = ["--agent", f"http://{host}:{AGENT_PORT}"]
     if has_host_agent(ctx, instance):
         agents += ["--host-agent", f"http://{host}:{HOST_AGENT_PORT}"]
     return [
-        "--url", ctx.engine.driver_url(host),
-        "--password-file", PASSWORD_FILE,
-        "--schema", workload,
         *agents,
         "--seed", str(seed),
         "--connect-timeout", "60s",
@@ -168,7 +209,10 @@ def containers(instances: int) -> list[str]:
     return [DRIVER] if instances == 1 else [f"{DRIVER}-{index}" for index in range(instances)]
 
 
-def _pod(ctx: Context, commands: list[list[str]]) -> Manifest:
+def _pod(ctx: Context, commands: list[list[str]], *, secret: bool = True) -> Manifest:
+    """`secret`: whether the drivers need the database's password."""
+    mounts = [volumes.mount("secret", SECRET, read_only=True)] if secret else []
+    source = [volumes.from_secret("secret", names.credentials_name(ctx.benchmark))]
     return {
         **placement.on_node(ctx.spec.placement.of_driver),
         "securityContext": security.pod(security.DRIVER_ID),
@@ -181,9 +225,9 @@ def _pod(ctx: Context, commands: list[list[str]]) -> Manifest:
                 "args": arguments,
                 "resources": placement.driver(),
                 "securityContext": security.container(),
-                "volumeMounts": [volumes.mount("secret", SECRET, read_only=True)],
+                "volumeMounts": mounts,
             }
             for name, arguments in zip(containers(len(commands)), commands, strict=True)
         ],
-        "volumes": [volumes.from_secret("secret", names.credentials_name(ctx.benchmark))],
+        "volumes": source if secret else [],
     }

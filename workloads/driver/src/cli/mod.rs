@@ -17,7 +17,7 @@ pub use together::Together;
 
 use crate::failure::{Exit, Failure};
 use crate::merge;
-use crate::report::{Check, Document};
+use crate::report::{Check, Finished};
 use crate::workload::{micro, sql, tatp, tpcc, tpch, zachmann};
 
 /// Loads and runs database workloads, and measures them.
@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
         Command::Sql(command) => on_database(&command),
         Command::Zachmann(zachmann::Command::WorkProcess(task)) => return zachmann::work_process(&task),
         Command::Zachmann(zachmann::Command::Run(command)) => {
-            conclude(&command.reporting.output, zachmann::run(&command))
+            conclude(&command.reporting.output, zachmann::perform(&command))
         }
         Command::Micro(micro::Command::Run(command)) => {
             conclude(&command.reporting.output, micro::run(&command))
@@ -109,23 +109,27 @@ fn on_database(task: &impl Task) -> Result<(), Failure> {
 }
 
 /// Runs a command to its end, and puts its document where the user wants it.
-fn conclude(output: &str, command: impl Future<Output = Result<Document, Failure>>) -> Result<(), Failure> {
+fn conclude<R: Into<Finished>>(
+    output: &str,
+    command: impl Future<Output = Result<R, Failure>>,
+) -> Result<(), Failure> {
     output::check(output)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::invalid(format!("cannot start the runtime: {error}")))?;
-    let document = runtime.block_on(command)?;
-    output::write(output, document.to_line())?;
-    verdict(&document.checks, &document.invalid_reasons)
+    written(output, runtime.block_on(command)?.into())
 }
 
 /// Merges results; success is what it was for each of them.
 fn merged(command: &merge::MergeCommand) -> Result<(), Failure> {
     output::check(&command.output)?;
-    let merged = merge::merge(command)?;
-    output::write(&command.output, merged.line)?;
-    verdict(&merged.checks, &merged.invalid_reasons)
+    written(&command.output, merge::merge(command)?)
+}
+
+fn written(output: &str, result: Finished) -> Result<(), Failure> {
+    output::write(output, result.line)?;
+    verdict(&result.checks, &result.invalid_reasons)
 }
 
 /// What a complete document says about success.

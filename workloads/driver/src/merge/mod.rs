@@ -6,13 +6,13 @@ mod operation;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{json, Map, Value};
 
 use self::agreement::Arrangement;
 use crate::failure::{Exit, Failure};
 use crate::measure::{Phase, Usage};
-use crate::report::{Check, Metric, Share};
+use crate::report::{document_line, Check, Finished, Metric, Share};
 use crate::workload::tpch;
 
 #[derive(Debug, Args)]
@@ -27,13 +27,6 @@ pub struct MergeCommand {
     /// Where the merged result goes: a file, or - for standard output
     #[arg(long, value_name = "PATH", default_value = "-")]
     pub output: String,
-}
-
-/// A merged result: its line, and what in it decides on success.
-pub struct Merged {
-    pub line: String,
-    pub checks: Vec<Check>,
-    pub invalid_reasons: Vec<String>,
 }
 
 /// What is read of a result; the rest is looked up in `all`.
@@ -67,7 +60,7 @@ struct Part {
 }
 
 /// Reads the results and merges them.
-pub fn merge(command: &MergeCommand) -> Result<Merged, Failure> {
+pub fn merge(command: &MergeCommand) -> Result<Finished, Failure> {
     let parts: Vec<Part> = command.results.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     agreement::require(&parts)?;
     combine(&parts, agreement::arrangement(&parts)?)
@@ -92,15 +85,7 @@ fn read(path: &Path) -> Result<Part, Failure> {
     Ok(Part { file, all, ..part })
 }
 
-/// `kind` stands first, because readers of merged logs recognise the line by it.
-#[derive(Serialize)]
-struct Line {
-    kind: &'static str,
-    #[serde(flatten)]
-    rest: Map<String, Value>,
-}
-
-fn combine(parts: &[Part], arrangement: Arrangement) -> Result<Merged, Failure> {
+fn combine(parts: &[Part], arrangement: Arrangement) -> Result<Finished, Failure> {
     let first = &parts[0];
     let mut rest = first.all.as_object().cloned().unwrap_or_default();
     let own = ["kind", "processes", "target", "data", "arrivals", "shares", "limits", "blocksRead", "cache"];
@@ -146,9 +131,7 @@ fn combine(parts: &[Part], arrangement: Arrangement) -> Result<Merged, Failure> 
     put("driverUsage", json!(usage(parts, arrangement)));
     put("target", facts(parts));
     put("merged", json!({"of": arrangement.name(), "parts": parts.iter().map(account).collect::<Vec<_>>()}));
-    let line = serde_json::to_string(&Line { kind: "Result", rest })
-        .map_err(|error| Failure::invalid(format!("the merged result cannot be written: {error}")))?;
-    Ok(Merged { line, checks, invalid_reasons })
+    Ok(Finished { line: document_line(rest), checks, invalid_reasons })
 }
 
 /// Elements of all parts with the number of their part, from 1.

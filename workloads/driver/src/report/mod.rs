@@ -3,10 +3,12 @@
 pub mod document;
 #[cfg(test)]
 mod examples;
+mod finished;
 pub mod progress;
 
 pub use document::{
     Cache, Check, Counts, Data, Document, Execution, Host, Limit, Metric, Operation, Probe, Process, Share,
     Target, WorkProcess,
 };
+pub use finished::{document_line, Finished};
 pub use progress::Progress;

@@ -5,7 +5,8 @@ mod growth;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty, Limited};
+use dbbench_agent::local_run::LocalRun;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -19,6 +20,10 @@ pub use growth::{bytes_read, growth};
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A cold start stops the database in order, writes what is dirty, and starts the database again.
 const COLD_LIMIT: Duration = Duration::from_secs(300);
+/// Filling tables takes a guest that is emulated minutes.
+const PREPARE_LIMIT: Duration = Duration::from_secs(1800);
+/// A workload's last words come this long after its window at most.
+const RESULT_LIMIT: Duration = Duration::from_secs(300);
 const BODY_LIMIT: usize = 4 << 20;
 
 /// A reachable agent, by the address of its HTTP server.
@@ -67,22 +72,43 @@ impl Agent {
     /// beside a hypervisor, the guest's disks leave the page cache. Returns the agent's account of it.
     pub async fn make_cold(&self) -> Result<Value, Failure> {
         let path = "/v1/cold";
-        let (status, body) = self.send(Method::POST, path, COLD_LIMIT).await?;
+        let (status, body) = self.send(Method::POST, path, Bytes::new(), COLD_LIMIT).await?;
         if status.is_success() {
             return self.parse(path, &body);
         }
-        let said = serde_json::from_slice::<Value>(&body).ok();
+        Err(Failure::new(Exit::Invalid, "NotCold", self.refusal(path, status, &body)))
+    }
+
+    /// Has the agent get a workload ready where it is, up to the moment at which it could begin.
+    pub async fn prepare(&self, run: &LocalRun) -> Result<(), Failure> {
+        let body = serde_json::to_vec(run).expect("a request is plain data");
+        self.workload("/v1/workload", body.into(), PREPARE_LIMIT).await.map(drop)
+    }
+
+    /// Lets the workload that is ready begin, which takes so long; returns its result document.
+    pub async fn start(&self, takes: Duration) -> Result<Value, Failure> {
+        self.workload("/v1/workload/start", Bytes::new(), takes + RESULT_LIMIT).await
+    }
+
+    async fn workload(&self, path: &str, body: Bytes, limit: Duration) -> Result<Value, Failure> {
+        let (status, body) = self.send(Method::POST, path, body, limit).await?;
+        if status.is_success() {
+            return self.parse(path, &body);
+        }
+        let said = serde_json::from_slice(&body).ok().and_then(|said| Failure::of_json(&said));
+        Err(said.unwrap_or_else(|| Failure::invalid(self.refusal(path, status, &body))))
+    }
+
+    /// An agent's answer that is none, in words.
+    fn refusal(&self, path: &str, status: StatusCode, body: &[u8]) -> String {
+        let said = serde_json::from_slice::<Value>(body).ok();
         let words = said.as_ref().and_then(|said| said.get("error")?.as_str()).map(str::to_string);
-        let words = words.unwrap_or_else(|| String::from_utf8_lossy(&body).trim().to_string());
-        Err(Failure::new(
-            Exit::Invalid,
-            "NotCold",
-            format!("agent at {}:{}{path}: status {status}: {words}", self.host, self.port),
-        ))
+        let words = words.unwrap_or_else(|| String::from_utf8_lossy(body).trim().to_string());
+        format!("agent at {}:{}{path}: status {status}: {words}", self.host, self.port)
     }
 
     async fn get(&self, path: &str) -> Result<Value, Failure> {
-        match self.send(Method::GET, path, REQUEST_LIMIT).await? {
+        match self.send(Method::GET, path, Bytes::new(), REQUEST_LIMIT).await? {
             (status, body) if status.is_success() => self.parse(path, &body),
             (status, _) => Err(self.unreachable(path, &format!("status {status}"))),
         }
@@ -92,9 +118,10 @@ impl Agent {
         &self,
         method: Method,
         path: &str,
+        body: Bytes,
         limit: Duration,
     ) -> Result<(StatusCode, Bytes), Failure> {
-        match tokio::time::timeout(limit, self.request(method, path)).await {
+        match tokio::time::timeout(limit, self.request(method, path, body)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(reason)) => Err(self.unreachable(path, &reason)),
             Err(_) => Err(self.unreachable(path, &format!("no answer within {} s", limit.as_secs()))),
@@ -111,7 +138,12 @@ impl Agent {
         Failure::new(Exit::Unreachable, "AgentUnreachable", message)
     }
 
-    async fn request(&self, method: Method, path: &str) -> Result<(StatusCode, Bytes), String> {
+    async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+    ) -> Result<(StatusCode, Bytes), String> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| e.to_string())?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
@@ -121,7 +153,7 @@ impl Agent {
             .uri(path)
             .header("host", format!("{}:{}", self.host, self.port))
             .header("connection", "close")
-            .body(Empty::<Bytes>::new())
+            .body(Full::new(body))
             .map_err(|e| e.to_string())?;
         let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
         let status = response.status();

@@ -1,7 +1,9 @@
 //! The workloads. Each one knows its data, its operations and its consistency conditions, and no engine.
 
+pub mod at_target;
 pub mod attempt;
 pub mod conditions;
+pub mod gate;
 pub mod gathering;
 pub mod micro;
 pub mod random;

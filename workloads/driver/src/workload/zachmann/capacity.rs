@@ -77,7 +77,7 @@ fn fits(processes: u64, table_bytes: u64, free: Option<Free>) -> Result<(), Fail
             Exit::Arguments,
             "InsufficientMemory",
             format!(
-                "{processes} work processes with tables of {} MB need {} MiB, and {free}; give fewer --processes or a \
+                "{processes} work processes with tables of {} MB need {} MiB, and {free}; give fewer --work-processes or a \
                  smaller --table-size",
                 table_bytes / 1_000_000,
                 needed.div_ceil(MIB)
@@ -107,7 +107,7 @@ mod tests {
         assert!(fits(3, 300_000_000, free).is_ok());
         let error = fits(4, 300_000_000, free).unwrap_err();
         assert_eq!((error.exit as u8, error.reason), (2, "InsufficientMemory"));
-        for part in ["4 work processes", "300 MB", "1024 MiB", "cgroup", "--processes"] {
+        for part in ["4 work processes", "300 MB", "1024 MiB", "cgroup", "--work-processes"] {
             assert!(error.message.contains(part), "{}", error.message);
         }
         assert!(fits(4096, u64::MAX, free).is_err(), "no overflow");

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::measure::{Phase, PhaseTimer, Usage, UsageStart};
 use crate::report::{Progress, WorkProcess};
 use crate::target::Observer;
+use crate::workload::gate::Gate;
 
 /// The processes are told a moment ahead, so that they begin together.
 const LEAD: Duration = Duration::from_millis(50);
@@ -32,7 +33,12 @@ pub struct Measured {
     pub pages_swapped_in: Option<u64>,
 }
 
-pub async fn run(plan: &Plan, observer: &mut Observer, progress: &Progress) -> Result<Measured, Failure> {
+pub async fn run(
+    plan: &Plan,
+    gate: &mut Gate,
+    observer: &mut Observer,
+    progress: &Progress,
+) -> Result<Measured, Failure> {
     progress.begin("load", plan.processes as u64, "tables");
     let mut phases = Vec::new();
     let timer = PhaseTimer::start("load");
@@ -46,6 +52,7 @@ pub async fn run(plan: &Plan, observer: &mut Observer, progress: &Progress) -> R
         }
     }
     phases.push(timer.end());
+    gate.pass().await?;
 
     let start = monotonic_nanoseconds() + (LEAD + plan.warmup).as_nanos() as u64;
     let end = start + plan.duration.as_nanos() as u64;

@@ -9,13 +9,16 @@ mod work_process;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use dbbench_agent::local_run::{self, LocalRun};
 use dbbench_probes::region;
 use serde_json::{json, Map, Value};
 
-use crate::cli::{positive_duration, positive_size, Reporting};
+use crate::cli::{positive_duration, positive_size, Reporting, Together};
 use crate::failure::{Exit, Failure};
-use crate::report::{Counts, Document, Metric, Operation, Progress};
+use crate::report::{Counts, Document, Finished, Metric, Operation, Progress};
 use crate::target::Observer;
+use crate::workload::at_target;
+use crate::workload::gate::Gate;
 
 pub use work_process::{work_process, WorkProcessTask};
 
@@ -25,7 +28,7 @@ pub const NAME: &str = "zachmann";
 pub enum Command {
     /// Fill the tables, read records at random, and count them
     #[command(
-        after_help = "Example:\n  dbbench-driver zachmann run --processes 4 --table-size 300MB --duration 900s"
+        after_help = "Example:\n  dbbench-driver zachmann run --work-processes 4 --table-size 300MB --duration 900s"
     )]
     Run(RunCommand),
     /// One of the processes that `run` starts
@@ -39,14 +42,22 @@ pub struct RunCommand {
     pub reporting: Reporting,
     #[command(flatten)]
     options: Options,
+    /// Let the agent of --agent do the reading where it is, inside the target, and not this process
+    #[arg(long, requires = "agent", help_heading = "Where")]
+    at_target: bool,
+    /// Fill the tables, say so on standard output, and wait for a line on standard input
+    #[arg(long, hide = true, conflicts_with_all = ["at_target", "barrier", "barrier_listen"])]
+    await_start: bool,
+    #[command(flatten)]
+    together: Together,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workload")]
 struct Options {
-    /// Work processes, each with a table of its own
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
-    processes: u16,
+    /// Processes that read, each with a table of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    work_processes: u16,
     /// Size of each table
     #[arg(long, value_name = "SIZE", default_value = "300MB", value_parser = positive_size)]
     table_size: u64,
@@ -95,13 +106,24 @@ fn record_size(text: &str) -> Result<u64, String> {
     }
 }
 
-pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
+/// Measures this machine, or has the agent of the target measure where it is.
+pub async fn perform(command: &RunCommand) -> Result<Finished, Failure> {
+    let (reporting, options) = (&command.reporting, &command.options);
+    if !command.at_target {
+        return Ok(run(command).await?.into());
+    }
+    let run = LocalRun::Zachmann(options.request(reporting.seed));
+    let request = at_target::Request { run, warmup: options.warmup, duration: options.duration };
+    at_target::run(&request, reporting, &command.together).await
+}
+
+async fn run(command: &RunCommand) -> Result<Document, Failure> {
     let (reporting, options) = (&command.reporting, &command.options);
     if options.table_size < 2 * options.record_size {
         let message = format!("--table-size must hold at least two records of {} bytes", options.record_size);
         return Err(Failure::arguments(message));
     }
-    capacity::require(options.processes, options.table_size, options.pages)?;
+    capacity::require(options.work_processes, options.table_size, options.pages)?;
     let cpus = options.physical_cpus.map_or_else(
         || std::thread::available_parallelism().map_or(1, |cpus| cpus.get()),
         |cpus| cpus as usize,
@@ -109,13 +131,18 @@ pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
     let mut document = reporting.document(NAME, "run", options.parameters(cpus));
     let mut observer = Observer::new(reporting.agents()?, reporting.connect_timeout).await?;
     let progress = Progress::new(reporting.progress);
+    let common = json!([options.parameters(cpus), reporting.seed]);
+    let mut gate = match command.await_start {
+        true => Gate::Input,
+        false => Gate::of(&command.together, reporting.connect_timeout, &common).await?,
+    };
     let plan = coordinate::Plan {
-        processes: options.processes.into(),
+        processes: options.work_processes.into(),
         task: WorkProcessTask::new(options.table_size, options.record_size, options.pages, reporting.seed),
         warmup: options.warmup,
         duration: options.duration,
     };
-    let measured = coordinate::run(&plan, &mut observer, &progress).await?;
+    let measured = coordinate::run(&plan, &mut gate, &mut observer, &progress).await?;
     document.target = observer.into_target();
     document.phases = measured.phases;
     document.driver_usage = measured.usage;
@@ -148,9 +175,26 @@ fn report(document: &mut Document, processes: &[crate::report::WorkProcess], cpu
 }
 
 impl Options {
+    fn request(&self, seed: u64) -> local_run::Zachmann {
+        local_run::Zachmann {
+            work_processes: self.work_processes,
+            table_bytes: self.table_size,
+            record_bytes: self.record_size,
+            pages: match self.pages {
+                Pages::Small => local_run::Pages::Small,
+                Pages::Transparent => local_run::Pages::Transparent,
+                Pages::Huge => local_run::Pages::Huge,
+            },
+            physical_cpus: self.physical_cpus,
+            warmup_milliseconds: self.warmup.as_millis() as u64,
+            duration_milliseconds: self.duration.as_millis() as u64,
+            seed,
+        }
+    }
+
     fn parameters(&self, cpus: usize) -> Map<String, Value> {
         let mut map = Map::new();
-        map.insert("processes".into(), json!(self.processes));
+        map.insert("workProcesses".into(), json!(self.work_processes));
         map.insert("tableBytes".into(), json!(self.table_size));
         map.insert("recordBytes".into(), json!(self.record_size));
         map.insert("pages".into(), json!(region::Pages::from(self.pages).name()));

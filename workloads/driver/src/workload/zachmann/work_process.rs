@@ -1,7 +1,7 @@
 //! A work process: a process of its own with a table of its own, told by its parent when to measure.
 //!
-//! It writes one line when its table is filled, reads one line (`START END`, nanoseconds of CLOCK_MONOTONIC) and
-//! writes one line with what it measured.
+//! It writes one line when its table is filled, reads one line (`START END`, nanoseconds of CLOCK_MONOTONIC),
+//! writes one line with what it measured, and stays until it is ended.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -89,7 +89,10 @@ fn serve(task: &WorkProcessTask) -> std::io::Result<()> {
     let (Some(Ok(start)), Some(Ok(end))) = (times.next(), times.next()) else {
         return Err(std::io::Error::other("no times to measure between"));
     };
-    say(&Message::Measured(measure(task, &mut table, start, end)?))
+    say(&Message::Measured(measure(task, &mut table, start, end)?))?;
+    // Counters of the machine are read after the window, and are to have this process among them: its parent ends it.
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(())
 }
 
 /// Counts the reads between the two moments: chunks count by the time of their end. The window is the same for all
