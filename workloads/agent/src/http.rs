@@ -93,7 +93,8 @@ impl Answers {
             (Method::Post, "/v1/cold") => return self.cold(),
             (Method::Post, "/v1/workload") => return self.prepare(request),
             (Method::Post, "/v1/workload/start") => return self.start(),
-            (Method::Get | Method::Head, path) if path != "/v1/cold" && !path.starts_with("/v1/workload") => {}
+            (Method::Get | Method::Head, path) if path != "/v1/cold" && !path.starts_with("/v1/workload") => {
+            }
             _ => return text(405, "only GET is answered here, and POST of /v1/cold and /v1/workload\n"),
         }
         match path.as_str() {

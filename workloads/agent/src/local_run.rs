@@ -162,7 +162,8 @@ impl LocalRuns {
         if let Some(process) = latest.take() {
             kill(&process);
         }
-        let mut child = self.spawn(&run).map_err(|error| Refusal::Lost(format!("it does not start: {error}")))?;
+        let mut child =
+            self.spawn(&run).map_err(|error| Refusal::Lost(format!("it does not start: {error}")))?;
         *latest = process_of(&child);
         drop(latest);
         let mut stderr = child.stderr.take().expect("piped");

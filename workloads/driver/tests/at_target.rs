@@ -51,7 +51,10 @@ const SMALL: &str = "--work-processes 2 --table-size 4MB --warmup 200ms --durati
 fn the_result_is_that_of_the_target_with_both_sides_in_it() {
     let (inner, outer) = (Agent::with(r#"["zachmann"]"#), Agent::with("[]"));
     let run = finish(inner.command(&format!("{SMALL} --seed 5 --host-agent {}", outer.url))).document();
-    assert_eq!((&run["workload"], &run["command"], &run["seed"]), (&"zachmann".into(), &"run".into(), &5.into()));
+    assert_eq!(
+        (&run["workload"], &run["command"], &run["seed"]),
+        (&"zachmann".into(), &"run".into(), &5.into())
+    );
     assert_eq!(run["workProcesses"].as_array().unwrap().len(), 2);
     assert!((metric(&run, "throughput") / metric(&run, "throughputPerCpu") - 4.0).abs() < 1e-6);
     assert_eq!(run["parameters"]["tableBytes"], 4_000_000);
@@ -60,7 +63,9 @@ fn the_result_is_that_of_the_target_with_both_sides_in_it() {
     let phases: Vec<&str> =
         run["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
     assert_eq!(phases, ["load", "warmup", "measure"]);
-    for reading in ["/target/facts", "/target/before", "/target/after", "/target/host/before", "/target/host/after"] {
+    for reading in
+        ["/target/facts", "/target/before", "/target/after", "/target/host/before", "/target/host/after"]
+    {
         assert!(run.pointer(reading).is_some_and(|found| found.is_object()), "{reading}");
     }
 }

@@ -13,8 +13,9 @@ fn zachmann(line: &str) -> Outcome {
 
 #[test]
 fn the_figures_follow_from_the_work_processes() {
-    let outcome =
-        zachmann("--work-processes 3 --table-size 8MB --warmup 200ms --duration 1s --physical-cpus 4 --seed 5");
+    let outcome = zachmann(
+        "--work-processes 3 --table-size 8MB --warmup 200ms --duration 1s --physical-cpus 4 --seed 5",
+    );
     let run = outcome.document();
     // A machine that spends its time in the kernel makes the run invalid; nothing else may.
     let system_time = |reason: &serde_json::Value| reason.as_str().unwrap().starts_with("system time is");

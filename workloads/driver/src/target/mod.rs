@@ -138,12 +138,7 @@ impl Agent {
         Failure::new(Exit::Unreachable, "AgentUnreachable", message)
     }
 
-    async fn request(
-        &self,
-        method: Method,
-        path: &str,
-        body: Bytes,
-    ) -> Result<(StatusCode, Bytes), String> {
+    async fn request(&self, method: Method, path: &str, body: Bytes) -> Result<(StatusCode, Bytes), String> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| e.to_string())?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;

@@ -71,10 +71,13 @@ fn complete(document: &mut Value, reporting: &Reporting, host: Value) -> Result<
 }
 
 fn finished(document: Value) -> Result<Finished, Failure> {
-    let odd = |error: serde_json::Error| Failure::invalid(format!("the agent's answer is no result: {error}"));
+    let odd =
+        |error: serde_json::Error| Failure::invalid(format!("the agent's answer is no result: {error}"));
     let part = |name: &str| document.get(name).cloned().unwrap_or_default();
     let checks: Vec<Check> = serde_json::from_value(part("checks")).map_err(odd)?;
     let invalid_reasons: Vec<String> = serde_json::from_value(part("invalidReasons")).map_err(odd)?;
-    let Value::Object(rest) = document else { return Err(Failure::invalid("the agent's answer is no result")) };
+    let Value::Object(rest) = document else {
+        return Err(Failure::invalid("the agent's answer is no result"));
+    };
     Ok(Finished { line: document_line(rest), checks, invalid_reasons })
 }
