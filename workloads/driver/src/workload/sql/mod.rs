@@ -1,6 +1,7 @@
 //! The user's own statements, in the useful subset of pgbench's script syntax, and pgbench's own scripts.
 
 mod accounts;
+mod arithmetic;
 mod builtin;
 mod check;
 mod client;
