@@ -12,8 +12,8 @@ from pathlib import Path
 from server import Server
 
 DATABASE = "files"
-FORMAT = "(FORMAT text, DELIMITER '|')"
-PIECE = "32M"
+FORMATS = {"text": "(FORMAT text, DELIMITER '|')", "binary": "(FORMAT binary)"}
+PIECE = 32 << 20
 INTEGRAL = "l_quantity"
 """dbgen writes this decimal column without places."""
 
@@ -25,27 +25,24 @@ class Source:
     schema: str
     tables: list[str]
     files: list[tuple[Path, str]]
+    format: str
     size: int
+    """Bytes of the rows as text, whatever the format of the files."""
 
     @staticmethod
-    def export(server: Server, schema: str, tables: list[str], folder: Path) -> Source:
-        """Writes all tables in pieces, in the driver's exchange format; the largest come first."""
+    def export(
+        server: Server, schema: str, rows: dict[str, int], folder: Path, format_: str
+    ) -> Source:
+        """Writes all tables in pieces; the largest come first. `rows` are how many each has."""
         folder.chmod(0o755)
         files: list[tuple[Path, str]] = []
-        for table in tables:
-            columns = _columns(server, schema, table)
-            rows = f"SELECT {columns} FROM {schema}.{table}"  # noqa: S608  names of the driver's own tables
-            source = subprocess.Popen(
-                server.client(
-                    "psql", "postgres", "-XAtq", "-c", f"COPY ({rows}) TO STDOUT WITH {FORMAT}"
-                ),
-                stdout=subprocess.PIPE,
-            )
-            pieces = ["split", "-C", PIECE, "-", str(folder / f"{table}.")]
-            subprocess.run(pieces, stdin=source.stdout, check=True)
-            if source.wait() != 0:
-                raise SystemExit(f"{table} cannot be exported")
-            files += [(path, table) for path in sorted(folder.glob(f"{table}.*"))]
+        size = 0
+        for table, expected in rows.items():
+            pieces = _text(server, schema, table, folder)
+            size += sum(path.stat().st_size for path in pieces)
+            if sum(_lines(path) for path in pieces) != expected:
+                raise SystemExit(f"{table}: the files do not have the rows that the driver sends")
+            files += [(path, table) for path in pieces]
         for path, _ in files:
             path.chmod(0o644)
         files.sort(key=lambda entry: -entry[0].stat().st_size)
@@ -56,11 +53,43 @@ class Source:
         )
         create = server.client("psql", DATABASE, "-Xq")
         subprocess.run(create, input=dump.stdout, check=True, stdout=subprocess.DEVNULL)
-        return Source(schema, tables, files, sum(path.stat().st_size for path, _ in files))
+        source = Source(schema, list(rows), files, format_, size)
+        if format_ == "binary":
+            source.to_binary(server, folder)
+        return source
+
+    def to_binary(self, server: Server, folder: Path) -> None:
+        """Replaces each file by one of the same rows in the server's binary format."""
+        folder.chmod(0o777)
+        for path, table in self.files:
+            name = f"{self.schema}.{table}"
+            server.sql(DATABASE, f"COPY {name} FROM '{path}' WITH {FORMATS['text']}")
+            path.unlink()
+            server.sql(DATABASE, f"COPY {name} TO '{path}' WITH {FORMATS['binary']}")
+            server.sql(DATABASE, f"TRUNCATE {name}")
 
     def empty(self, server: Server) -> None:
         listed = ", ".join(f"{self.schema}.{table}" for table in self.tables)
         server.sql(DATABASE, f"TRUNCATE {listed}")
+
+
+def _text(server: Server, schema: str, table: str, folder: Path) -> list[Path]:
+    """Files of a table's rows in the driver's exchange format."""
+    query = f"SELECT {_columns(server, schema, table)} FROM {schema}.{table}"  # noqa: S608  names of the driver's own tables
+    statement = f"COPY ({query}) TO STDOUT WITH {FORMATS['text']}"
+    source = subprocess.Popen(
+        server.client("psql", "postgres", "-XAtq", "-c", statement), stdout=subprocess.PIPE
+    )
+    pieces = ["split", "-C", str(PIECE), "-", str(folder / f"{table}.")]
+    subprocess.run(pieces, stdin=source.stdout, check=True)
+    if source.wait() != 0:
+        raise SystemExit(f"{table} cannot be exported")
+    return sorted(folder.glob(f"{table}.*"))
+
+
+def _lines(path: Path) -> int:
+    count = subprocess.run(["wc", "-l", path], check=True, capture_output=True, text=True)
+    return int(count.stdout.split()[0])
 
 
 def _columns(server: Server, schema: str, table: str) -> str:
@@ -84,7 +113,9 @@ def copy(server: Server, source: Source, connections: int) -> float:
                 path, table = work.get_nowait()
             except queue.Empty:
                 return
-            session.perform(f"COPY {source.schema}.{table} FROM '{path}' WITH {FORMAT};")
+            session.perform(
+                f"COPY {source.schema}.{table} FROM '{path}' WITH {FORMATS[source.format]};"
+            )
 
     workers = [threading.Thread(target=feed, args=(session,)) for session in sessions]
     began = time.monotonic()

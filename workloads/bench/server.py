@@ -90,6 +90,14 @@ class Server:
     def url(self, database: str) -> str:
         return f"postgres://{USER}@127.0.0.1:{self.port}/{database}"
 
+    def cpu_seconds(self) -> float:
+        """CPU time, user and system, of all processes that the server has had."""
+        if self.process is None:
+            return 0.0
+        alive = _times(self.process.pid)
+        father = alive.pop(self.process.pid)
+        return sum(father) + sum(sum(times[:2]) for times in alive.values())
+
     def client(self, program: str, database: str, *arguments: str) -> list[str]:
         """The command line of one of PostgreSQL's own clients."""
         where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", database]
@@ -110,6 +118,22 @@ class Server:
 
     def _as_account(self) -> dict[str, str]:
         return {"user": self.account} if os.geteuid() == 0 else {}
+
+
+def _times(father: int) -> dict[int, list[float]]:
+    """Of a process and its children: user, system, and both of the children that have ended."""
+    times: dict[int, list[float]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name, in brackets, may hold anything; after it come the state and the father.
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        process = int(path.parent.name)
+        if process == father or int(fields[1]) == father:
+            ticks = os.sysconf("SC_CLK_TCK")
+            times[process] = [int(field) / ticks for field in fields[11:15]]
+    return times
 
 
 def _newest() -> Path:
