@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes KubeVirt's CRDs from the OpenAPI document in an sdist on PyPI. See README.md.
+"""Writes KubeVirt's CRDs and CloudNativePG's from an OpenAPI document on PyPI. See README.md.
 
 Usage: make_crds.py OUTPUT_DIRECTORY [--cache DIRECTORY]
 """
@@ -60,6 +60,28 @@ CRDS: list[dict[str, Any]] = [
             {"name": "Phase", "type": "string", "jsonPath": ".status.phase"},
         ],
     },
+    {
+        # Published by an operator that brings CloudNativePG along under a group of its own.
+        "definition": "postgresql.cnpg.noobaa.io/v1/Cluster",
+        "group": "postgresql.cnpg.io",
+        "plural": "clusters",
+        "shortNames": [],
+        "subresources": {
+            "status": {},
+            "scale": {
+                "specReplicasPath": ".spec.instances",
+                "statusReplicasPath": ".status.instances",
+                "labelSelectorPath": ".status.selector",
+            },
+        },
+        "additionalPrinterColumns": [
+            AGE,
+            {"name": "Instances", "type": "integer", "jsonPath": ".status.instances"},
+            {"name": "Ready", "type": "integer", "jsonPath": ".status.readyInstances"},
+            {"name": "Status", "type": "string", "jsonPath": ".status.phase"},
+            {"name": "Primary", "type": "string", "jsonPath": ".status.currentPrimary"},
+        ],
+    },
 ]
 
 
@@ -84,6 +106,7 @@ def structural(schema: Any, where: str) -> Any:  # noqa: ANN401 (JSON)
 def crd(entry: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """One CustomResourceDefinition."""
     group, version, kind = entry["definition"].split("/")
+    group = entry.get("group", group)
     published = dict(definitions[entry["definition"]])
     for key in ("namespaced", "x-kubernetes-group-version-kind"):
         published.pop(key, None)

@@ -71,6 +71,17 @@ def test_without_kubevirt_there_are_no_rights_on_it(helm: Helm) -> None:
     assert "kubevirt.io" not in groups(render(helm, "kubevirt.enabled=false"))
 
 
+def test_rights_on_clusters_of_cloudnativepg_are_there_when_asked_for(helm: Helm) -> None:
+    def groups(*settings: str) -> set[str]:
+        documents = render(helm, *settings)
+        roles = [*of_kind(documents, "ClusterRole"), *of_kind(documents, "Role")]
+        return {group for role in roles for rule in role["rules"] for group in rule["apiGroups"]}
+
+    assert "postgresql.cnpg.io" not in groups()
+    assert "postgresql.cnpg.io" in groups("cloudNativePG.enabled=true")
+    assert "postgresql.cnpg.io" in groups("cloudNativePG.enabled=true", "watchNamespaces={a}")
+
+
 def test_one_registry_serves_every_image(helm: Helm) -> None:
     documents = render(helm, "image.registry=mirror.example.com/x", "image.tag=9.9.9")
     (deployment,) = of_kind(documents, "Deployment")

@@ -1,4 +1,4 @@
-"""What the operator builds is accepted by a real API server, KubeVirt's schema included.
+"""What the operator builds is accepted by a real API server, with KubeVirt's schema and others.
 
 The manifests are the golden ones of operator/tests/targets: each is applied as a dry run with
 strict validation, and each pod once more under the Pod Security level that the docs promise.
@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 import yaml
-from access import kubevirt
+from access import cloud_native_pg, kubevirt
 from access.kubectl import CallError, Kubectl
 from access.paths import PROJECT
 
 GOLDEN = PROJECT / "operator" / "tests" / "targets" / "golden"
 FILES = sorted(GOLDEN.glob("*/*.yaml"))
+CLUSTER = GOLDEN / "cloudnativepg" / "cluster-quickstart-cnpg.yaml"
 MACHINE = GOLDEN / "kubevirt" / "virtualmachine-quickstart-vm.yaml"
 
 
@@ -61,9 +62,11 @@ def privileged(kubectl: Kubectl) -> Iterator[Kubectl]:
 
 @pytest.fixture(scope="module", autouse=True)
 def api(kubectl: Kubectl) -> Iterator[None]:
-    """KubeVirt's API without its stand-in: nothing is run here."""
+    """KubeVirt's API without its stand-in, and CloudNativePG's: nothing is run here."""
     kubevirt.install_api(kubectl)
+    cloud_native_pg.install_api(kubectl)
     yield
+    cloud_native_pg.remove(kubectl)
     kubevirt.remove(kubectl)
 
 
@@ -134,3 +137,25 @@ def test_kubevirt_s_schema_refuses_what_it_does_not_know(
         at[path[-1]] = copy.deepcopy(value)
     with pytest.raises(CallError, match=message):
         accept(restricted, machine)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["imageNam"], "postgres:17", "unknown field"),
+        (["instances"], 0, "instances"),
+        (["affinity", "nodeSelector"], "bench-db", "nodeSelector"),
+        (["postgresql", "synchronous"], {"method": "all", "number": 1}, "method"),
+        (["bootstrap", "initdb", "secret"], {}, "name"),
+    ],
+)
+def test_cloudnativepg_s_schema_refuses_what_it_does_not_know(
+    restricted: Kubectl, path: list[Any], value: Any, message: str
+) -> None:
+    cluster = read(CLUSTER)
+    at = cluster["spec"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(CallError, match=message):
+        accept(restricted, cluster)

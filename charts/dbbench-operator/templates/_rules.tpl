@@ -15,7 +15,8 @@
 - apiGroups: [""]
   resources: [configmaps, services, persistentvolumeclaims]
   verbs: [list, create, patch, delete]
-# The password of each benchmark: made once, never changed.
+# The password of each benchmark: made once, never changed. Of the Secret of an external database: which
+# keys it has.
 - apiGroups: [""]
   resources: [secrets]
   verbs: [list, create, delete]
@@ -58,5 +59,11 @@
 {{- define "dbbench.kubevirtRules" -}}
 - apiGroups: [kubevirt.io]
   resources: [virtualmachines]
+  verbs: [list, create, patch, delete]
+{{- end -}}
+
+{{- define "dbbench.cloudNativePGRules" -}}
+- apiGroups: [postgresql.cnpg.io]
+  resources: [clusters]
   verbs: [list, create, patch, delete]
 {{- end -}}

@@ -91,6 +91,7 @@ def test_every_rule_has_a_message_that_stands_without_cel(path: str) -> None:
 # Words of Kubernetes and KubeVirt: their users know the field by them.
 FOREIGN_WORDS = {
     "spec.resources.hugepages.pageSize",
+    "spec.targets[].cloudNativePG.synchronous.method",
     "spec.targets[].virtualMachine.dataDisk.bus",
     "spec.targets[].virtualMachine.dataDisk.cache",
     "spec.targets[].virtualMachine.dataDisk.io",

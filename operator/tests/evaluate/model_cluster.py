@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.connection import Connection
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.decision import Decision
 from dbbench.evaluate.harvest import (
@@ -20,7 +21,7 @@ from dbbench.evaluate.harvest import (
     recorded_identities,
     unrecorded_jobs,
 )
-from dbbench.evaluate.state import Ref, State, labels_of, timestamp
+from dbbench.evaluate.state import Ref, Served, State, labels_of, timestamp
 from dbbench.results.record import LoadRecord, TrialRecord
 from dbbench.targets.context import Images
 
@@ -85,7 +86,7 @@ STORAGE_CLASS = {
 
 
 # What runs a target's database.
-INSTANCES = ("StatefulSet", "VirtualMachine")
+INSTANCES = ("StatefulSet", "VirtualMachine", "Cluster")
 
 
 @dataclass
@@ -100,6 +101,8 @@ class ModelCluster:
     kubevirt: bool = False
     kubevirts: tuple[dict[str, Any], ...] | None = None
     data_volumes: bool = False
+    connections: dict[str, Connection] = field(default_factory=dict)
+    cloud_native_pg: Served = Served.YES
     now: datetime = START
     status: dict[str, Any] = field(default_factory=dict)
     deleted: datetime | None = None
@@ -136,6 +139,8 @@ class ModelCluster:
             storage_classes=self.storage_classes,
             kubevirts=self.kubevirts,
             data_volumes=self.data_volumes,
+            connections=self.connections,
+            cloud_native_pg=self.cloud_native_pg,
             trials=tuple(r for r in self.records.values() if isinstance(r, TrialRecord)),
             loads=tuple(r for r in self.records.values() if isinstance(r, LoadRecord)),
         )
@@ -178,7 +183,9 @@ class ModelCluster:
         """Controllers do their work: pods come and go, jobs end."""
         self.now += timedelta(seconds=seconds)
         for ref, manifest in list(self.objects.items()):
-            if ref.kind in INSTANCES:
+            if ref.kind == "Cluster":
+                self._run_cluster(ref.name, manifest)
+            elif ref.kind in INSTANCES:
                 self._run_instance(ref.name, manifest)
             if ref.kind == "Job" and finished(manifest) is None and ref.name not in self.stuck:
                 self._finish_job(ref.name, manifest)
@@ -224,6 +231,9 @@ class ModelCluster:
         self.objects.pop(ref, None)
         if ref.kind in INSTANCES:
             self.pods.pop(f"{ref.name}-0", None)
+        if ref.kind == "Cluster":
+            for pod in [pod for pod in self.pods if pod.startswith(f"{ref.name}-")]:
+                del self.pods[pod]
 
     def _run_instance(self, name: str, manifest: dict[str, Any]) -> None:
         pod = f"{name}-0"
@@ -246,6 +256,47 @@ class ModelCluster:
                     "conditions": [{"type": "Ready", "status": "True"}],
                 },
             }
+
+    def _run_cluster(self, name: str, manifest: dict[str, Any]) -> None:
+        """As CloudNativePG: pods one by one, that of the job which made the first one stays."""
+        running = {pod for pod in self.pods if pod.startswith(f"{name}-")}
+        if manifest["metadata"]["annotations"]["cnpg.io/hibernation"] == "on":
+            for pod in running:
+                del self.pods[pod]
+            manifest["status"] = {"phase": "Cluster in healthy state", "readyInstances": 0}
+            return
+        if name in self.stuck:
+            manifest["status"] = {"phase": "Setting up primary", "phaseReason": "no volume"}
+            return
+        labels = manifest["spec"]["inheritedMetadata"]["labels"] | {"cnpg.io/cluster": name}
+        number = sum("-initdb" not in pod for pod in running) + 1
+        if number == 1:
+            self.starts.append(deployment_of({"metadata": {"labels": labels}}))
+            self._pod(f"{name}-1-initdb", labels | {"cnpg.io/jobRole": "initdb"})
+        if number <= manifest["spec"]["instances"]:
+            role = "primary" if number == 1 else "replica"
+            self._pod(f"{name}-{number}", labels | {"cnpg.io/instanceRole": role})
+            # It is told a look later.
+            manifest["status"] = {"phase": "Creating a new replica", "readyInstances": number - 1}
+        else:
+            manifest["status"] = {"phase": "Cluster in healthy state", "readyInstances": number - 1}
+
+    def _pod(self, name: str, labels: dict[str, str]) -> None:
+        self.pods[name] = {
+            "metadata": {
+                "name": name,
+                "labels": labels,
+                "creationTimestamp": timestamp(self.now),
+            },
+            "spec": {"containers": [{"name": "postgres", "image": "postgres:17"}]},
+            "status": {
+                "phase": "Running",
+                "conditions": [{"type": "Ready", "status": "True"}],
+                "containerStatuses": [
+                    {"name": "postgres", "image": "postgres:17", "imageID": "postgres@sha256:1"}
+                ],
+            },
+        }
 
     def _finish_job(self, name: str, job: dict[str, Any]) -> None:
         problem = self.fail(job) if self.fail else None
@@ -309,5 +360,7 @@ class ModelCluster:
                 "facts": {"emulated": vm, "hypervisor": "TCG" if vm else "None", "kernel": "6.1"}
             },
         }
+        if "--agent" not in job["spec"]["template"]["spec"]["containers"][index]["args"]:
+            del result["target"]
         text = json.dumps(result, separators=(",", ":"))
         return f'{{"kind":"Progress","phase":"measure"}}\n{text}\n'

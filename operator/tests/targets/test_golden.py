@@ -170,6 +170,28 @@ def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
 
 
+def external(body: dict[str, Any]) -> None:
+    """A database that exists already, in place of the virtual machine."""
+    connection = {"secretRef": {"name": "orders-app"}}
+    body["spec"]["targets"][1] = {"name": "prod", "external": {"connection": connection}}
+
+
+def cloud_native_pg(*changes: Any, **options: Any) -> Any:
+    """A cluster of CloudNativePG beside the others."""
+
+    def change(body: dict[str, Any]) -> None:
+        body["spec"]["targets"].append({"name": "cnpg", "cloudNativePG": options})
+        for other in changes:
+            other(body)
+
+    return change
+
+
+cnpg_standbys = cloud_native_pg(
+    hugepages, instances=3, synchronous={"method": "first", "number": 2}
+)
+
+
 def instances(body: dict[str, Any]) -> None:
     """Three of each target, on CPUs that they share."""
     shared_cpus(body)
@@ -219,6 +241,10 @@ def instances(body: dict[str, Any]) -> None:
         ("kubevirt-bridge", "vm", True, kubevirt_bridge),
         ("kubevirt-shared-cpus", "vm", True, shared_cpus),
         ("kubevirt-storage-class", "vm", True, named_class),
+        ("cloudnativepg", "cnpg", False, cloud_native_pg()),
+        ("cloudnativepg-standbys", "cnpg", False, cnpg_standbys),
+        ("cloudnativepg-shared-cpus", "cnpg", False, cloud_native_pg(shared_cpus, instances=2)),
+        ("cloudnativepg-storage-class", "cnpg", False, cloud_native_pg(named_class)),
         ("mariadb-pod", "pod", False, mariadb),
         ("mariadb-host", "bare", False, mariadb),
         ("mariadb-qemu", "vm", False, mariadb),
@@ -268,6 +294,27 @@ def test_jobs_against_mariadb(golden: Golden) -> None:
     trials = plan.block(ctx.spec, 7, 1).trials
     run = [trial_job(ctx, t, 1) for t in trials if (t.target, t.cell.workload) == ("vm", "orders")]
     golden("mariadb-jobs", [load, *run])
+
+
+def test_jobs_against_an_external_database(golden: Golden) -> None:
+    ctx = context(external)
+    load = load_job(ctx, ctx.spec.target("prod"), ctx.spec.workload("orders"), 1)
+    trials = plan.block(ctx.spec, 7, 1).trials
+    run = [
+        trial_job(ctx, t, 1) for t in trials if (t.target, t.cell.workload) == ("prod", "orders")
+    ]
+    golden("external-jobs", [load, *run])
+
+
+def test_jobs_against_cloudnativepg(golden: Golden) -> None:
+    ctx = context(cloud_native_pg())
+    golden("cloudnativepg-jobs", [load_job(ctx, ctx.spec.target("cnpg"), ctx.spec.workloads[2], 1)])
+
+
+def test_nothing_runs_an_external_database() -> None:
+    ctx = context(external)
+    with pytest.raises(ValueError, match="'prod' exists already"):
+        instance(ctx, ctx.spec.target("prod"), True)
 
 
 def test_trial_jobs_of_cache_states(golden: Golden) -> None:

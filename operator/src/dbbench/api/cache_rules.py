@@ -9,6 +9,12 @@ _NO_COLD = (
 
 CACHE_RULES = (
     rule(
+        f"{_NO_COLD} || self.targets.all(t, !has(t.external) && !has(t.cloudNativePG))",
+        "Cold needs dbbench's agent beside the database, which restarts it and drops its caches: "
+        "targets external and cloudNativePG have none; remove Cold or these targets",
+        field_path=".workloads",
+    ),
+    rule(
         f"self.database.storage.medium == 'Disk' || {_NO_COLD}",
         "Cold needs spec.database.storage.medium: Disk; data in memory are never cold",
         field_path=".workloads",

@@ -15,13 +15,14 @@ from dbbench.api.base import (
     rules,
 )
 from dbbench.api.cache_rules import CACHE_RULES
+from dbbench.api.cloud_native_pg_rules import CLOUD_NATIVE_PG_RULES
 from dbbench.api.database import Database
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
 from dbbench.api.resources import Medium, Resources
 from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
-from dbbench.api.target_rules import MACHINE_RULES, STORAGE_RULES
+from dbbench.api.target_rules import EXTERNAL_RULES, MACHINE_RULES, STORAGE_RULES
 from dbbench.api.workload import CacheState, Workload
 from dbbench.api.workload_rules import WORKLOAD_RULES
 
@@ -174,6 +175,8 @@ class DBBenchmarkSpec(ApiModel):
                 field_path=".gates",
             ),
             *MACHINE_RULES,
+            *EXTERNAL_RULES,
+            *CLOUD_NATIVE_PG_RULES,
             *STORAGE_RULES,
             *PLACEMENT_RULES,
             *CACHE_RULES,
@@ -266,6 +269,8 @@ class DBBenchmarkSpec(ApiModel):
 
     def keeps_data(self, target: Target) -> bool:
         """Whether the target's data outlive its stop; else they are loaded in every turn."""
+        if not target.deployed:
+            return True
         if self.database.storage.medium is Medium.MEMORY:
             return False
         return target.data_volume is not DiskVolume.EMPTY_DISK

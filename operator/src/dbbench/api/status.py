@@ -119,7 +119,7 @@ class TargetEnvironment(ApiModel):
     """What a target ran on, as seen from inside it."""
 
     name: Label
-    runtime: Label = Field(description="Pod, Host, KubeVirt or QEMU.")
+    runtime: Label = Field(description="Pod, Host, KubeVirt, QEMU or External.")
     instances: int = Field(
         1, description="Databases side by side; with a sweep, at its largest point."
     )

@@ -106,6 +106,13 @@ SWEEP_RULES = (
         field_path=".sweep.cpu",
     ),
     rule(
+        "!has(self.sweep) || (!has(self.sweep.cpu) && !has(self.sweep.instances)) || "
+        "self.targets.all(t, !has(t.external))",
+        "cpu and instances are swept by deploying every target anew, which an external one is not; "
+        "remove these axes or the external targets",
+        field_path=".sweep",
+    ),
+    rule(
         "!has(self.sweep) || !has(self.sweep.instances) || "
         "self.targets.all(t, !has(t.host) && (!has(t.instances) || t.instances == 1))",
         "sets the instances of every target: remove targets[].instances, and targets host: {}, "

@@ -45,6 +45,16 @@ MACHINE_RULES = (
 )
 
 
+EXTERNAL_RULES = (
+    rule(
+        "self.targets.exists(t, !has(t.external))",
+        "all of them are external, and spec.database, resources and placement.database would say "
+        "nothing; make one that dbbench deploys, for example pod: {}",
+        field_path=".targets",
+    ),
+)
+
+
 STORAGE_RULES = (
     rule(
         "self.database.storage.volumeMode == 'Filesystem' || "

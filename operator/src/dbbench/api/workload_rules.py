@@ -11,6 +11,13 @@ _TOO_LARGE = (
 
 WORKLOAD_RULES = (
     rule(
+        "!self.workloads.exists(w, has(w.zachmann)) || "
+        "self.targets.all(t, !has(t.external) && !has(t.cloudNativePG))",
+        "zachmann is run by dbbench's agent beside the database: targets external and "
+        "cloudNativePG have none; remove the workload or these targets",
+        field_path=".workloads",
+    ),
+    rule(
         "self.workloads.all(w, !has(w.zachmann) || "
         f"double(w.zachmann.workProcesses) * {_TABLES} < {_MEMORY})",
         _TOO_LARGE,

@@ -63,6 +63,10 @@ class Engine(Protocol):
     def environment(self, database: Database) -> Mapping[str, str]:
         """Environment variables added to the image's own. They hold no secrets."""
 
+    @property
+    def driver_name(self) -> str:
+        """The driver's word for the engine, where it has no URL."""
+
     def driver_url(self, host: str) -> str:
         """URL for the driver, without a password."""
 

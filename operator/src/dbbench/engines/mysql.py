@@ -54,6 +54,7 @@ def quote(value: str) -> str:
 class MySQL:
     """MySQL 8 and later, MariaDB 10.6 and later."""
 
+    driver_name = "mysql"
     port = 3306
     executables = ("mariadbd", "mysqld")
     readiness = Readiness(protocol="MySQL", port=3306)

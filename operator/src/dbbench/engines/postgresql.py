@@ -39,6 +39,7 @@ def quote(value: str) -> str:
 class PostgreSQL:
     """PostgreSQL 13 and later."""
 
+    driver_name = "postgres"
     port = 5432
     executables = ("postgres",)
     readiness = Readiness(protocol="PostgreSQL", port=5432)

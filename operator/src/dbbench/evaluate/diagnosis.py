@@ -43,6 +43,7 @@ def explain(
         *_ended(pods, namespace),
         *_volumes(state),
         *_machines(state, owners),
+        *_clusters(state, owners),
         *_warnings(state, pods, owners),
         *_not_ready(pods, namespace),
     ):
@@ -169,6 +170,19 @@ def _machines(state: State, owners: Iterable[str]) -> Iterator[Problem]:
                     "VirtualMachineFailed",
                     f"VirtualMachine {name}: {_short(condition.get('message', ''))}",
                 )
+
+
+def _clusters(state: State, owners: Iterable[str]) -> Iterator[Problem]:
+    wanted = set(owners)
+    for cluster in state.of_kind("Cluster"):
+        name, status = cluster["metadata"]["name"], cluster.get("status", {})
+        if name in wanted and status.get("phase"):
+            reason = status.get("phaseReason") or status["phase"]
+            yield Problem(
+                "CloudNativePGNotReady",
+                f"Cluster {name} of CloudNativePG: {_short(reason)} See `kubectl describe "
+                f"clusters.postgresql.cnpg.io {name}`.",
+            )
 
 
 def _warnings(state: State, pods: Iterable[Manifest], owners: Iterable[str]) -> Iterator[Problem]:

@@ -78,6 +78,10 @@ def _target(
     digest = _image_digest(state, name)
     if digest:
         current = current.model_copy(update={"image_digest": digest})
+    if not spec.target(name).has_agent:
+        # The server speaks for itself; nobody does for what it runs on.
+        version = _server_version(state.trials, name)
+        return current.model_copy(update={"server_version": version})
     if not facts:
         return current
     return current.model_copy(
@@ -177,10 +181,17 @@ def representative(state: State) -> Finding:
         )
     if messages:
         return Finding(FALSE, "Emulated" if emulated else "Contaminated", " ".join(messages))
-    if all(
-        latest_facts(state.trials, target.name) for target in state.benchmark.spec.measured_targets
-    ):
+    targets = state.benchmark.spec.measured_targets
+    if all(latest_facts(state.trials, target.name) for target in targets if target.has_agent):
+        silent = ", ".join(target.name for target in targets if not target.has_agent)
+        if not silent:
+            return Finding(
+                TRUE, "NotEmulated", "every target ran on the node's own CPU, and undisturbed"
+            )
         return Finding(
-            TRUE, "NotEmulated", "every target ran on the node's own CPU, and undisturbed"
+            UNKNOWN,
+            "NotReported",
+            f"nothing of dbbench's runs beside the database of {silent}, so that it is not known "
+            "whether it ran under emulation. All other targets ran on the node's own CPU",
         )
     return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")

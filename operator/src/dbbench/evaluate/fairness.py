@@ -20,20 +20,27 @@ from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 Profile = Mapping[str, Values]
 """Values of a target, by the property's name; without those that it does not report."""
 
-# Characters of a value, and of each of the two lists; a condition's message has at most 32768.
+# Characters of a value, and of each of the three lists; a condition's message has at most 32768.
 _MAX_VALUE = 120
-_MAX_LIST = 15_000
+_MAX_LIST = 10_000
+_NOT_COMPARABLE = (
+    ". Not comparable, because nothing of dbbench's runs beside one of the two databases"
+)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One property in which a target differs from the baseline."""
+    """One property in which a target differs from the baseline.
+
+    Or in which it may: `comparable` is False where nothing of dbbench's reports it.
+    """
 
     target: str
     name: str
     baseline_value: str
     target_value: str
     inherent: bool = False
+    comparable: bool = True
 
     def __str__(self) -> str:
         baseline, target = _short(self.baseline_value), _short(self.target_value)
@@ -90,9 +97,16 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
     """The condition FairnessVerified."""
     if found is None:
         return Finding(UNKNOWN, "NotYetReported", "not every target has been measured yet")
+    unknown = [difference for difference in found if not difference.comparable]
     inherent = [difference for difference in found if difference.inherent]
-    others = [difference for difference in found if not difference.inherent]
+    others = [
+        difference for difference in found if difference.comparable and not difference.inherent
+    ]
     own = f". What a target has of its own: {_listed(inherent)}" if inherent else ""
+    if unknown:
+        own = f"{_NOT_COMPARABLE}: {_silent(unknown)}{own}"
+    if not others and unknown:
+        return Finding(FALSE, "NotComparable", f"what both sides report is equal{own}")
     if not others:
         return Finding(
             TRUE,
@@ -105,7 +119,15 @@ def finding(found: tuple[Difference, ...] | None) -> Finding:
     return Finding(FALSE, "Different", message)
 
 
-def _listed(found: Sequence[Difference]) -> str:
+def _silent(found: Sequence[Difference]) -> str:
+    """The names of properties that cannot be compared, by target."""
+    names: dict[str, list[str]] = {}
+    for difference in found:
+        names.setdefault(difference.target, []).append(difference.name)
+    return _listed([f"{target}: {', '.join(those)}" for target, those in names.items()])
+
+
+def _listed(found: Sequence[object]) -> str:
     shown: list[str] = []
     left = _MAX_LIST
     for text in map(str, found):
@@ -126,6 +148,12 @@ def _compared(
     baseline_values: Values | None,
     target_values: Values | None,
 ) -> Iterator[Difference]:
+    silent = baseline_values is None or target_values is None
+    if silent and not all(one.has_agent for one in targets):
+        # Silence on both sides proves nothing either.
+        name = entry.label("...")
+        yield Difference(targets[1].name, name, NOT_REPORTED, NOT_REPORTED, comparable=False)
+        return
     for key in sorted((baseline_values or {}).keys() | (target_values or {}).keys()):
         baseline, other = _value(baseline_values, key), _value(target_values, key)
         if baseline != other:

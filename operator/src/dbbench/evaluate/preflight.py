@@ -11,9 +11,10 @@ from dbbench.api.quantities import cpus, quantity
 from dbbench.api.resources import Hugepages, Medium
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.evaluate.external_preflight import external_problems
 from dbbench.evaluate.machine_preflight import machine_problems
 from dbbench.evaluate.problem import Problem
-from dbbench.evaluate.state import Manifest, State, labels_of
+from dbbench.evaluate.state import Manifest, Served, State, labels_of
 from dbbench.plan.deployment import at_point, deployment_points, largest_first, point_name
 from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
 
@@ -27,7 +28,9 @@ def problems(state: State) -> tuple[Problem, ...]:
         *(() if state.nodes is None else _nodes(spec, state.nodes)),
         *(() if state.storage_classes is None else _storage(spec, state.storage_classes)),
         *_runtimes(spec, state.kubevirt),
+        *_cloud_native_pg(spec, state.cloud_native_pg),
         *machine_problems(state, _only_node(spec, state.nodes)),
+        *external_problems(state),
         *(() if state.privileged_targets else _privileged(spec)),
     )
 
@@ -120,15 +123,16 @@ def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
     resources, there = spec.resources, cpus(allocatable["cpu"])
     for index, target in enumerate(spec.targets):
         exclusive = exclusive_cpus(resources, target)
-        if target.instances == 1:
+        if target.databases == 1:
             if exclusive > resources.cpu:
                 yield from _threads(spec, target, exclusive, node, there)
             continue
-        what = f"spec.targets[{index}].instances: {target.instances} instances of {target.name!r}"
-        needed = float(target.instances * exclusive if exclusive else resources.cpu)
+        field = "cloudNativePG.instances" if target.cloud_native_pg else "instances"
+        what = f"spec.targets[{index}].{field}: {target.databases} instances of {target.name!r}"
+        needed = float(target.databases * exclusive if exclusive else resources.cpu)
         drivers = ""
         if spec.placement.driver.colocation:
-            needed += target.instances * DRIVER_MILLICPUS / 1000
+            needed += target.databases * DRIVER_MILLICPUS / 1000
             drivers = " with their drivers"
         if needed > there:
             yield Problem(
@@ -138,11 +142,11 @@ def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
                 "select a larger node, or write spec.resources.dedicatedCPUs: false to overcommit "
                 "its CPUs.",
             )
-        memory = target.instances * quantity(resources.memory)
+        memory = target.databases * quantity(resources.memory)
         if memory > quantity(allocatable["memory"]):
             yield Problem(
                 "InsufficientMemory",
-                f"{what} need {target.instances} x {resources.memory}, but node {node} has "
+                f"{what} need {target.databases} x {resources.memory}, but node {node} has "
                 f"{allocatable['memory']} allocatable. Lower instances or spec.resources.memory, "
                 "or select a larger node.",
             )
@@ -190,17 +194,17 @@ def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
     page = wanted.page_size.value
     most = max(
         spec.targets,
-        key=lambda target: target.instances * quantity(_in_hugepages(spec, wanted, target)),
+        key=lambda target: target.databases * quantity(_in_hugepages(spec, wanted, target)),
     )
     needed = _in_hugepages(spec, wanted, most)
     there = allocatable.get(f"hugepages-{page}", "0")
-    if most.instances * quantity(needed) <= quantity(there):
+    if most.databases * quantity(needed) <= quantity(there):
         return
-    count = -(-most.instances * quantity(needed) // quantity(page))
+    count = -(-most.databases * quantity(needed) // quantity(page))
     kib = quantity(page) // 1024
     what = "a guest's memory" if most.virtual_machine else "the database"
-    if most.instances > 1:
-        what = f"each of {most.instances} instances of {most.name!r}"
+    if most.databases > 1:
+        what = f"each of {most.databases} instances of {most.name!r}"
     yield Problem(
         "InsufficientHugepages",
         f"spec.resources.hugepages: {what} needs {needed} in pages of {page}, but node {node} has "
@@ -248,6 +252,28 @@ def _runtimes(spec: DBBenchmarkSpec, kubevirt: bool) -> Iterator[Problem]:
                 f"spec.targets[{index}].virtualMachine.runtime: target {target.name!r} asks for "
                 "KubeVirt, but the cluster does not serve kubevirt.io/v1. Install KubeVirt, or "
                 "write QEMU or Auto.",
+            )
+
+
+def _cloud_native_pg(spec: DBBenchmarkSpec, served: Served) -> Iterator[Problem]:
+    for index, target in enumerate(spec.targets):
+        if target.cloud_native_pg is None or served is Served.YES:
+            continue
+        what = f"spec.targets[{index}].cloudNativePG: target {target.name!r}"
+        if served is Served.NO:
+            yield Problem(
+                "CloudNativePGNotInstalled",
+                f"{what} needs CloudNativePG, but the cluster does not serve "
+                "postgresql.cnpg.io/v1. Install it with `kubectl apply --server-side -f "
+                "cnpg-VERSION.yaml`, the file of a release of cloudnative-pg/cloudnative-pg; or "
+                "remove the target.",
+            )
+        else:
+            yield Problem(
+                "CloudNativePGNotAllowed",
+                f"{what} needs an operator that may make clusters of postgresql.cnpg.io, which "
+                "this one may not. Allow it with `helm upgrade ... --set "
+                "cloudNativePG.enabled=true`; or remove the target.",
             )
 
 

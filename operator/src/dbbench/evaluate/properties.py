@@ -21,6 +21,9 @@ from dbbench.targets.placement import exclusive_cpus, has_exclusive_cpus
 Values = Mapping[str, str]
 """Values of a property by key; a property of one value has the key ""."""
 
+SPEC = "the spec"
+"""Source of what dbbench has made a target with."""
+
 NOT_REPORTED = "not reported"
 ABSENT = "absent"
 
@@ -36,10 +39,16 @@ class Kind(StrEnum):
     SANDBOX = "runtimeClassName"
     HOST = "host"
     VIRTUAL_MACHINE = "virtualMachine"
+    CLOUD_NATIVE_PG = "cloudNativePG"
+    EXTERNAL = "external"
 
 
 def kind_of(target: Target) -> Kind:
     """A RuntimeClass may give a pod a kernel of its own; which ones do cannot be seen here."""
+    if target.external is not None:
+        return Kind.EXTERNAL
+    if target.cloud_native_pg is not None:
+        return Kind.CLOUD_NATIVE_PG
     if target.virtual_machine is not None:
         return Kind.VIRTUAL_MACHINE
     if target.host is not None:
@@ -143,7 +152,9 @@ class Property:
     nature: Nature = _NEVER
 
     def values(self, seen: Seen) -> Values | None:
-        """What a target reports, by key."""
+        """What a target reports, by key. The spec says nothing of what dbbench does not deploy."""
+        if self.source == SPEC and not seen.target.deployed:
+            return None
         found = self.read(seen)
         return {"": found} if isinstance(found, str) else found
 
@@ -292,13 +303,13 @@ PROPERTIES: tuple[Property, ...] = (
     Property("setting {}", "the server: `pg_settings`, `SHOW GLOBAL VARIABLES`", _settings),
     Property("data of {}", "digest of what was loaded", lambda seen: seen.digests),
     Property("plan of {}", "`EXPLAIN`, without costs and counts", _plans),
-    Property("instances", "the spec", lambda seen: str(seen.target.instances)),
+    Property("instances", SPEC, lambda seen: str(seen.target.instances)),
     Property(
         "exclusive CPUs",
-        "the spec",
+        SPEC,
         lambda seen: str(exclusive_cpus(seen.spec.resources, seen.target) or "none"),
     ),
-    Property("CPU limit", "the spec", lambda seen: _cpu_limit(seen.spec.resources, seen.target)),
+    Property("CPU limit", SPEC, lambda seen: _cpu_limit(seen.spec.resources, seen.target)),
     Property("number of CPUs", "`Cpus_allowed_list` of `/proc/self/status`", _cpu_count),
     Property("CPUs of the node", f"the same on the node{_NODE}", _node_cpus, _UNSEEN),
     Property(
@@ -332,7 +343,7 @@ PROPERTIES: tuple[Property, ...] = (
         _fact("transparentHugepages"),
     ),
     Property("open files limit", "`/proc/PID/limits`", _open_files),
-    Property("data volume", "the spec", _data_volume, _KERNEL),
+    Property("data volume", SPEC, _data_volume, _KERNEL),
     Property("file system of the data", "`/proc/self/mountinfo`", _fact("dataMount", "fstype")),
     Property("mount options", "`/proc/self/mountinfo`", _fact("dataMount", "options"), _KERNEL),
     Property(
@@ -341,7 +352,7 @@ PROPERTIES: tuple[Property, ...] = (
         _fact("dataMount", "readAheadKb"),
         _READ_AHEAD,
     ),
-    Property("network path", "the spec", _network_path, _NETWORK),
+    Property("network path", SPEC, _network_path, _NETWORK),
     Property(
         "MTU",
         "`/sys/class/net/*/mtu` of the default route's interface",

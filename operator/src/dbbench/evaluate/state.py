@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.connection import Connection
 from dbbench.evaluate.tenure import Wait
 from dbbench.plan.deployment import deployed
 from dbbench.plan.sweep import Point
@@ -23,6 +25,14 @@ class Ref:
     name: str
 
 
+class Served(StrEnum):
+    """Whether the cluster serves an API, and lets the operator use it."""
+
+    NO = "No"
+    FORBIDDEN = "Forbidden"
+    YES = "Yes"
+
+
 @dataclass(frozen=True)
 class State:
     """What was found in the cluster.
@@ -32,9 +42,11 @@ class State:
     for each instance of the target (None where the log is gone). `nodes`, `storage_classes` and
     `kubevirts` (KubeVirt's own settings) are read before the start only, and None where the
     operator may not read them (it watches single namespaces); so is `data_volumes`: whether the
-    cluster serves CDI's DataVolumes. `privileged_targets`: whether this operator may run targets
-    that use a node's own namespaces or files. `wait`: why the benchmark cannot have its nodes
-    now; looked for only when it needs them and does not have them.
+    cluster serves CDI's DataVolumes, `cloud_native_pg`: what of CloudNativePG's API is there for
+    the operator, where a target needs it, and `connections`: the Secrets of external databases that
+    there are, by name. `privileged_targets`: whether this operator may run targets that use a
+    node's own namespaces or files. `wait`: why the benchmark cannot have its nodes now; looked for
+    only when it needs them and does not have them.
     """
 
     benchmark: DBBenchmark
@@ -50,6 +62,8 @@ class State:
     storage_classes: tuple[Manifest, ...] | None = None
     kubevirts: tuple[Manifest, ...] | None = None
     data_volumes: bool = False
+    cloud_native_pg: Served = Served.NO
+    connections: Mapping[str, Connection] = field(default_factory=dict)
     logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     wait: Wait | None = None
     trials: tuple[TrialRecord, ...] = ()

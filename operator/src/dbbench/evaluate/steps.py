@@ -19,6 +19,14 @@ from dbbench.plan import Trial
 from dbbench.plan.deployment import deployment_points
 from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
+from dbbench.targets.cloud_native_pg import (
+    CLUSTER_LABEL,
+    HIBERNATION,
+    JOB_LABEL,
+    PRIMARY,
+    ROLE_LABEL,
+)
+from dbbench.targets.cloud_native_pg import KIND as CLUSTER
 from dbbench.targets.jobs import load_job, trial_job
 from dbbench.targets.names import place
 
@@ -52,17 +60,21 @@ def next_step(state: State, trial: Trial) -> Step:
 
     In order: other deployments stop, and this one if it still runs from an earlier block; the
     guest's disk is made, the database starts and answers, each workload is loaded, the trial runs.
+    Of an external target only the last two; the others stop for it all the same.
     """
     here = state.at(trial.point)
     target = here.benchmark.spec.target(trial.deployment)
     return (
         _stop_others(state, target)
-        or _stop_earlier_turn(here, target, trial)
-        or _disk(here, target)
-        or _start(here, target)
+        or (_deployment(here, target, trial) if target.deployed else None)
         or _loads(here, target)
         or _trial(here, trial)
     )
+
+
+def _deployment(state: State, target: Target, trial: Trial) -> Step | None:
+    """The next step until the target's databases run, of their own turn; None when they do."""
+    return _stop_earlier_turn(state, target, trial) or _disk(state, target) or _start(state, target)
 
 
 def stop_all(state: State) -> Waiting | None:
@@ -72,8 +84,16 @@ def stop_all(state: State) -> Waiting | None:
 
 def target_pods(state: State, target: str) -> list[Manifest]:
     """Pods that run the target's databases, or one instance of it (not those of its jobs)."""
-    wanted = place(target) | {"app.kubernetes.io/component": "target"}
-    return [pod for pod in state.pods if wanted.items() <= labels_of(pod).items()]
+    wanted = place(target).items()
+    return [pod for pod in state.pods if wanted <= labels_of(pod).items() and _runs_database(pod)]
+
+
+def _runs_database(pod: Manifest) -> bool:
+    """Whether it is no pod of a job, neither of dbbench's nor of CloudNativePG's."""
+    labels = labels_of(pod)
+    if CLUSTER_LABEL in labels:
+        return JOB_LABEL not in labels
+    return labels.get("app.kubernetes.io/component") == "target"
 
 
 def is_ready(pod: Manifest) -> bool:
@@ -105,6 +125,7 @@ def _deployments(state: State) -> list[tuple[State, Target]]:
         for point in deployment_points(state.benchmark.spec)
         for here in [state.at(point)]
         for target in here.benchmark.spec.measured_targets
+        if target.deployed
     ]
 
 
@@ -235,7 +256,7 @@ def _start_of(state: State, target: Target) -> Step | None:
     pods = target_pods(state, target.name)
     machine = instance(state.context, target, running=True)
     objects = (*foundation(state.context, target), machine)
-    if any(is_ready(pod) for pod in pods) and not _differs(state, machine):
+    if _answers(state, machine, pods) and not _differs(state, machine):
         return None
     if problem := hopeless(pods, state.benchmark.metadata.namespace):
         return Failed(Problem(problem.reason, f"target {target.name!r}: {problem.message}"))
@@ -260,10 +281,26 @@ def _start_of(state: State, target: Target) -> Step | None:
     )
 
 
+def _answers(state: State, machine: Manifest, pods: Sequence[Manifest]) -> bool:
+    """Whether the database accepts connections; of a cluster the primary's and every standby."""
+    if machine["kind"] != CLUSTER:
+        return any(is_ready(pod) for pod in pods)
+    live = state.objects.get(Ref(CLUSTER, machine["metadata"]["name"]), {})
+    wanted = machine["spec"]["instances"]
+    ready = [pod for pod in pods if is_ready(pod)]
+    primary = any(labels_of(pod).get(ROLE_LABEL) == PRIMARY for pod in ready)
+    # Its status lags behind the pods when it has been stopped, so both count.
+    reported = live.get("status", {}).get("readyInstances") or 0
+    return primary and len(ready) >= wanted and reported >= wanted
+
+
 def _differs(state: State, manifest: Manifest) -> bool:
     live = state.objects.get(Ref(manifest["kind"], manifest["metadata"]["name"]))
     if live is None:
         return True
+    if manifest["kind"] == CLUSTER:
+        asked, given = (one["metadata"].get("annotations") or {} for one in (manifest, live))
+        return bool(given.get(HIBERNATION) != asked[HIBERNATION])
     if manifest["kind"] == "StatefulSet":
         return bool(live["spec"].get("replicas") != manifest["spec"]["replicas"])
     return bool(live["spec"].get("runStrategy") != manifest["spec"]["runStrategy"])

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from kubernetes_asyncio.client import ApiException
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.connection import Connection, connection_of
 from dbbench.evaluate.harvest import recorded_identities, unrecorded_jobs
-from dbbench.evaluate.state import Manifest, Ref, State, labels_of
+from dbbench.evaluate.state import Manifest, Ref, Served, State, labels_of
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import (
+    CLOUD_NATIVE_PG,
     DATA_VOLUME,
     EVENT,
     JOB,
@@ -18,6 +20,7 @@ from dbbench.kube.kinds import (
     NODE,
     OWNED,
     POD,
+    SECRET,
     STORAGE_CLASS,
     VIRTUAL_MACHINE,
 )
@@ -38,6 +41,8 @@ async def gather(
         *(cluster.list(kind, namespace, labels=selector) for kind in kinds),
         cluster.list(POD, namespace, labels=selector),
     )
+    clusters, cloud_native_pg = await _clusters(cluster, benchmark, selector)
+    owned.append(clusters)
     objects = {
         Ref(item["kind"], item["metadata"]["name"]): item
         for items in owned
@@ -58,6 +63,7 @@ async def gather(
         images=images,
         privileged_targets=privileged_targets,
         kubevirt=_kubevirt(benchmark, kubevirt_served),
+        cloud_native_pg=cloud_native_pg,
         objects=objects,
         pods=tuple(pods),
         trials=records.trials,
@@ -88,11 +94,13 @@ async def _with_details(cluster: Cluster, state: State) -> State:
     benchmark = state.benchmark
     nodes = classes = kubevirts = None
     data_volumes = False
+    connections: dict[str, Connection] = {}
     version = ""
     if benchmark.status.start_time is None or benchmark.status.environment is None:
         nodes = await cluster.readable(NODE)
         classes = await cluster.readable(STORAGE_CLASS)
         version = await cluster.version()
+        connections = await _connections(cluster, benchmark)
         if state.kubevirt:
             kubevirts = await cluster.readable(KUBEVIRT)
             data_volumes = await cluster.serves(DATA_VOLUME)
@@ -118,8 +126,40 @@ async def _with_details(cluster: Cluster, state: State) -> State:
         storage_classes=classes,
         kubevirts=kubevirts,
         data_volumes=data_volumes,
+        connections=connections,
         logs=logs,
     )
+
+
+async def _clusters(
+    cluster: Cluster, benchmark: DBBenchmark, selector: str
+) -> tuple[list[Manifest], Served]:
+    """Clusters of CloudNativePG, for benchmarks with such targets: the right to them is opt-in."""
+    if not any(target.cloud_native_pg is not None for target in benchmark.spec.targets):
+        return [], Served.NO
+    if not await cluster.serves(CLOUD_NATIVE_PG):
+        return [], Served.NO
+    namespace = benchmark.metadata.namespace
+    try:
+        found = await cluster.list(CLOUD_NATIVE_PG, namespace, labels=selector)
+    except ApiException as error:
+        if error.status == 403 and benchmark.status.start_time is None:
+            return [], Served.FORBIDDEN
+        raise
+    return found, Served.YES
+
+
+async def _connections(cluster: Cluster, benchmark: DBBenchmark) -> dict[str, Connection]:
+    """The Secrets of external databases that exist."""
+    names = {
+        target.external.connection.secret_ref.name
+        for target in benchmark.spec.targets
+        if target.external is not None
+    }
+    namespace = benchmark.metadata.namespace
+    # Listed one by one: reading them needs no other right than that for the benchmark's own.
+    lists = [await cluster.list(SECRET, namespace, fields=f"metadata.name={n}") for n in names]
+    return {found["metadata"]["name"]: connection_of(found) for one in lists for found in one}
 
 
 async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str | None, ...]:

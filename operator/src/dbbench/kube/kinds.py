@@ -42,6 +42,7 @@ SERVICE = Kind("v1", "Service", "services")
 STATEFUL_SET = Kind("apps/v1", "StatefulSet", "statefulsets")
 STORAGE_CLASS = Kind("storage.k8s.io/v1", "StorageClass", "storageclasses", namespaced=False)
 VIRTUAL_MACHINE = Kind("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
+CLOUD_NATIVE_PG = Kind("postgresql.cnpg.io/v1", "Cluster", "clusters")
 KUBEVIRT = Kind("kubevirt.io/v1", "KubeVirt", "kubevirts")
 DATA_VOLUME = Kind("cdi.kubevirt.io/v1beta1", "DataVolume", "datavolumes")
 
@@ -50,6 +51,6 @@ OWNED = (CONFIG_MAP, JOB, PVC, SECRET, SERVICE, STATEFUL_SET)
 
 _ALL = (
     DBBENCHMARK, CONFIG_MAP, EVENT, JOB, NODE, POD, PVC, SECRET, SERVICE, STATEFUL_SET,
-    STORAGE_CLASS, VIRTUAL_MACHINE,
+    STORAGE_CLASS, VIRTUAL_MACHINE, CLOUD_NATIVE_PG,
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in _ALL}

@@ -86,7 +86,7 @@ def overcommitment(
 
     Boegelsack et al. 2010: O = sum of vCPUs / physical CPUs.
     """
-    if not node_cpus:
-        return None
     here = at_point(spec, point)
+    if not node_cpus or not here.target(target).deployed:
+        return None
     return here.target(target).instances * here.resources.cpu / node_cpus

@@ -1,8 +1,10 @@
 """Everything that a target consists of, whichever way it runs. No I/O."""
 
+from dbbench.api.cloud_native_pg import CloudNativePGTarget
 from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.target import PodTarget, Target
 from dbbench.targets import config, volumes
+from dbbench.targets.cloud_native_pg import cluster
 from dbbench.targets.config import secret
 from dbbench.targets.context import Context, Manifest, TargetRuntime, runtime_of
 from dbbench.targets.disk_job import disk_job
@@ -16,7 +18,12 @@ __all__ = ["foundation", "instance", "preparation", "runtime_of", "secret"]
 
 
 def foundation(ctx: Context, target: Target) -> list[Manifest]:
-    """What stays while the target is started and stopped: Service, ConfigMaps, claims."""
+    """What stays while the target is started and stopped: Service, ConfigMaps, claims.
+
+    CloudNativePG makes its own.
+    """
+    if target.cloud_native_pg is not None:
+        return []
     found = [
         service(ctx, target),
         config.config_map(ctx, target),
@@ -38,7 +45,7 @@ def preparation(ctx: Context, target: Target) -> Manifest | None:
 
 
 def instance(ctx: Context, target: Target, running: bool) -> Manifest:
-    """The object that runs the database, or holds it stopped."""
+    """The object that runs the database, or holds it stopped; of deployed targets only."""
     match runtime_of(ctx, target):
         case TargetRuntime.POD:
             return pod_instance(ctx, target, target.pod or PodTarget(), running)
@@ -49,3 +56,7 @@ def instance(ctx: Context, target: Target, running: bool) -> Manifest:
         case TargetRuntime.KUBEVIRT:
             machine = target.virtual_machine or VirtualMachineTarget()
             return kubevirt_instance(ctx, target, machine, running)
+        case TargetRuntime.CLOUD_NATIVE_PG:
+            return cluster(ctx, target, target.cloud_native_pg or CloudNativePGTarget(), running)
+        case TargetRuntime.EXTERNAL:
+            raise ValueError(f"target {target.name!r} exists already, nothing runs it here")

@@ -15,7 +15,7 @@ from dbbench.api.machine import (
 from dbbench.api.quantities import quantity
 from dbbench.api.resources import Resources
 from dbbench.api.target import Target
-from dbbench.engines.engine import CONFIG, DATA, SECRET
+from dbbench.engines.engine import CONFIG, DATA, DATABASE_USER, SECRET
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.placement import memory_mib
@@ -178,15 +178,18 @@ def launcher_config_map(ctx: Context, target: Target, machine: VirtualMachineTar
 
 
 def secret(ctx: Context, password: str) -> Manifest:
-    """The Secret with the database's password. Immutable: databases are made with it once."""
+    """The Secret with the database's password. Immutable: databases are made with it once.
+
+    Of this type and with a user, as CloudNativePG wants it.
+    """
     labels = names.labels(ctx.benchmark, names.Component.CREDENTIALS)
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": names.metadata(ctx.benchmark, names.credentials_name(ctx.benchmark), labels),
-        "type": "Opaque",
+        "type": "kubernetes.io/basic-auth",
         "immutable": True,
-        "stringData": {PASSWORD_KEY: password},
+        "stringData": {"username": DATABASE_USER, PASSWORD_KEY: password},
     }
 
 

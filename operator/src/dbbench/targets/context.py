@@ -20,6 +20,8 @@ class TargetRuntime(StrEnum):
     HOST = "Host"
     QEMU = "QEMU"
     KUBEVIRT = "KubeVirt"
+    CLOUD_NATIVE_PG = "CloudNativePG"
+    EXTERNAL = "External"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Context:
 
 def runtime_of(ctx: Context, target: Target) -> TargetRuntime:
     """How the target runs. Auto is KubeVirt where its API is served."""
+    if target.external is not None:
+        return TargetRuntime.EXTERNAL
+    if target.cloud_native_pg is not None:
+        return TargetRuntime.CLOUD_NATIVE_PG
     if target.host is not None:
         return TargetRuntime.HOST
     if target.virtual_machine is None:

@@ -20,7 +20,7 @@ from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, cache_state, plan_seed
 from dbbench.plan.cells import CONNECTION
 from dbbench.plan.sweep import CLIENTS, WORK_PROCESSES
-from dbbench.targets import names, placement, security, volumes
+from dbbench.targets import external, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
 from dbbench.targets.single_run import job
@@ -51,15 +51,15 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         names.load_job_name(benchmark, target.name, workload.name, attempt),
         labels,
         duration(spec.timeouts.load),
-        # The database is the benchmark's own: what an earlier attempt left is in the way.
         _pod(
             ctx,
+            target,
             [
                 [
                     kind,
                     "load",
                     *options,
-                    "--replace",
+                    *_anew(one),
                     *_database(ctx, one, workload.name),
                     *_common(ctx, one, seed),
                 ]
@@ -83,6 +83,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         job=names.JobKind.TRIAL,
     )
     kind, options = run_arguments(workload, trial.cell, spec)
+    target = spec.target(trial.deployment)
     instances = spec.instances(trial.deployment)
     return job(
         ctx,
@@ -91,6 +92,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         duration(spec.timeouts.trial),
         _pod(
             ctx,
+            target,
             [
                 [
                     kind,
@@ -179,11 +181,21 @@ def _together(index: int, instances: int) -> list[str]:
     return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]
 
 
+def _anew(instance: Target) -> list[str]:
+    """Option of a load that may drop what is in its way.
+
+    A deployed database is the benchmark's own, with what an earlier attempt has left. In an
+    external one nothing is dropped but the benchmark's own load that was interrupted.
+    """
+    return ["--replace"] if instance.deployed else []
+
+
 def _database(ctx: Context, instance: Target, workload: str) -> list[str]:
     """Options of every command that talks to the database."""
-    host = names.service_name(ctx.benchmark, instance.name)
+    if not instance.deployed:
+        return external.options(ctx, instance.name, workload)
     return [
-        "--url", ctx.engine.driver_url(host),
+        "--url", ctx.engine.driver_url(_host(ctx, instance)),
         "--password-file", PASSWORD_FILE,
         "--schema", workload,
     ]  # fmt: skip
@@ -191,12 +203,8 @@ def _database(ctx: Context, instance: Target, workload: str) -> list[str]:
 
 def _common(ctx: Context, instance: Target, seed: int) -> list[str]:
     """Options of every command. The result is one line of the log, the progress the others."""
-    host = names.service_name(ctx.benchmark, instance.name)
-    agents = ["--agent", f"http://{host}:{AGENT_PORT}"]
-    if has_host_agent(ctx, instance):
-        agents += ["--host-agent", f"http://{host}:{HOST_AGENT_PORT}"]
     return [
-        *agents,
+        *_agents(ctx, instance),
         "--seed", str(seed),
         "--connect-timeout", "60s",
         "--progress", "json",
@@ -204,15 +212,41 @@ def _common(ctx: Context, instance: Target, seed: int) -> list[str]:
     ]  # fmt: skip
 
 
+def _agents(ctx: Context, instance: Target) -> list[str]:
+    """Where the agents are, if any."""
+    if not instance.has_agent:
+        return []
+    host = _host(ctx, instance)
+    found = ["--agent", f"http://{host}:{AGENT_PORT}"]
+    if has_host_agent(ctx, instance):
+        found += ["--host-agent", f"http://{host}:{HOST_AGENT_PORT}"]
+    return found
+
+
+def _secret(ctx: Context, target: Target) -> tuple[list[Manifest], list[Manifest]]:
+    """Mounts and volumes: the password, or of an external database all that leads to it."""
+    if target.external is not None:
+        return [external.mount()], [external.volume(target.external)]
+    source = volumes.from_secret("secret", names.credentials_name(ctx.benchmark))
+    return [volumes.mount("secret", SECRET, read_only=True)], [source]
+
+
+def _host(ctx: Context, instance: Target) -> str:
+    if instance.cloud_native_pg is not None:
+        return names.primary_service_name(ctx.benchmark, instance.name)
+    return names.service_name(ctx.benchmark, instance.name)
+
+
 def containers(instances: int) -> list[str]:
     """Names of the containers of a Job's pod, in the order of the instances."""
     return [DRIVER] if instances == 1 else [f"{DRIVER}-{index}" for index in range(instances)]
 
 
-def _pod(ctx: Context, commands: list[list[str]], *, secret: bool = True) -> Manifest:
-    """`secret`: whether the drivers need the database's password."""
-    mounts = [volumes.mount("secret", SECRET, read_only=True)] if secret else []
-    source = [volumes.from_secret("secret", names.credentials_name(ctx.benchmark))]
+def _pod(
+    ctx: Context, target: Target, commands: list[list[str]], *, secret: bool = True
+) -> Manifest:
+    """`secret`: whether the drivers need to know how to reach the database."""
+    mounts, source = _secret(ctx, target) if secret else ([], [])
     return {
         **placement.on_node(ctx.spec.placement.of_driver),
         "securityContext": security.pod(security.DRIVER_ID),
@@ -229,5 +263,5 @@ def _pod(ctx: Context, commands: list[list[str]], *, secret: bool = True) -> Man
             }
             for name, arguments in zip(containers(len(commands)), commands, strict=True)
         ],
-        "volumes": source if secret else [],
+        "volumes": source,
     }

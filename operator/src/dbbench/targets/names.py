@@ -26,6 +26,8 @@ LABEL_JOB = f"{GROUP}/job"
 _HASH_LENGTH = 8
 # A StatefulSet's pods carry <name>-<10 characters> in a label of at most 63.
 INSTANCE_NAME_LIMIT = 52
+# CloudNativePG makes names of its own from a cluster's, and refuses a longer one.
+_CLUSTER_NAME_LIMIT = 50
 
 
 class Component(StrEnum):
@@ -140,6 +142,16 @@ def service_name(benchmark: DBBenchmark, target: str) -> str:
 def instance_name(benchmark: DBBenchmark, target: str) -> str:
     """StatefulSet or VirtualMachine of a target."""
     return child_name(benchmark.metadata.name, target, limit=INSTANCE_NAME_LIMIT)
+
+
+def cluster_name(benchmark: DBBenchmark, target: str) -> str:
+    """Cluster of CloudNativePG."""
+    return child_name(benchmark.metadata.name, target, limit=_CLUSTER_NAME_LIMIT)
+
+
+def primary_service_name(benchmark: DBBenchmark, target: str) -> str:
+    """Service of the primary, which CloudNativePG makes for a cluster."""
+    return f"{cluster_name(benchmark, target)}-rw"
 
 
 def config_name(benchmark: DBBenchmark, target: str) -> str:

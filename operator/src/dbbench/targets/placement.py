@@ -47,15 +47,24 @@ def database(
     return {"requests": limits | {"cpu": requested_cpus(resources, target)}, "limits": limits}
 
 
+def of_pod(resources: Resources, target: Target) -> Manifest:
+    """CPUs and memory: huge pages, which Kubernetes counts apart, are a part of the memory."""
+    if resources.hugepages is None:
+        return database(resources, target, resources.memory, {})
+    huge = hugepages_mib(resources)
+    ordinary = memory_mib(resources) - huge
+    return database(resources, target, f"{ordinary}Mi", of_hugepages(resources, huge))
+
+
 def requested_cpus(resources: Resources, target: Target) -> str:
     """CPUs that an instance asks the scheduler for.
 
     Instances that share CPUs ask together for what one would, so that more vCPUs than the node has
     CPUs can be scheduled; all have the same weight.
     """
-    if has_exclusive_cpus(resources, target) or target.instances == 1:
+    if has_exclusive_cpus(resources, target) or target.databases == 1:
         return str(resources.cpu)
-    return f"{resources.cpu * 1000 // target.instances}m"
+    return f"{resources.cpu * 1000 // target.databases}m"
 
 
 def of_hugepages(resources: Resources, mib: int) -> dict[str, str]:

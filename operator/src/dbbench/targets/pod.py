@@ -39,7 +39,7 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
                 "command": [_BINARY],
                 "args": ["agent", "serve", "--config", f"{CONFIG}/{AGENT_FILE}"],
                 "ports": ports(ctx),
-                "resources": _resources(ctx, target),
+                "resources": placement.of_pod(spec.resources, target),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -65,15 +65,3 @@ def pod_instance(ctx: Context, target: Target, pod: PodTarget, running: bool) ->
     if pod.runtime_class_name is not None:
         template["runtimeClassName"] = pod.runtime_class_name
     return stateful_set(ctx, target, running, template)
-
-
-def _resources(ctx: Context, target: Target) -> Manifest:
-    """CPUs and memory: huge pages, which Kubernetes counts apart, are a part of the memory."""
-    resources = ctx.spec.resources
-    if resources.hugepages is None:
-        return placement.database(resources, target, resources.memory, {})
-    huge = placement.hugepages_mib(resources)
-    ordinary = placement.memory_mib(resources) - huge
-    return placement.database(
-        resources, target, f"{ordinary}Mi", placement.of_hugepages(resources, huge)
-    )

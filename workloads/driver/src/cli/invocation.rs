@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::connection::Connection;
 use super::Common;
 use crate::engine::hyper::Hyper;
 use crate::engine::mysql::MySql;
@@ -27,6 +28,8 @@ pub struct Invocation<E> {
     pub progress: Progress,
     /// How long to wait for a database that is not up yet.
     pub patience: Duration,
+    /// The URL as the result has it.
+    url: String,
     common: Common,
 }
 
@@ -35,8 +38,8 @@ pub trait Task {
     /// Name of the workload.
     fn workload(&self) -> &'static str;
 
-    /// The schema unless another one is asked for.
-    fn default_schema(&self) -> String {
+    /// The schema of a database with this URL unless another one is asked for.
+    fn default_schema(&self, _url: &str) -> String {
         self.workload().to_string()
     }
 
@@ -52,30 +55,36 @@ pub trait Task {
 
 /// Performs a task on the engine that the URL names by its scheme.
 pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
-    let common = task.common();
-    let schema = common.schema.clone().unwrap_or_else(|| task.default_schema());
+    let connection = Connection::of(task.common())?;
+    perform_at(task, &connection).await.map_err(|failure| connection.cover(failure))
+}
+
+async fn perform_at(task: &impl Task, connection: &Connection) -> Result<Document, Failure> {
+    let (url, password) = (&connection.url, connection.password.clone());
+    let schema = task.common().schema.clone().unwrap_or_else(|| task.default_schema(url));
     if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
         return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
     }
-    match common.url.split_once("://").map(|(scheme, _)| scheme) {
+    let shown = connection.shown.clone();
+    match url.split_once("://").map(|(scheme, _)| scheme) {
         Some("postgres" | "postgresql") => {
-            let engine = Postgres::new(&common.url, common.password()?, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema)?).await
+            let engine = Postgres::new(url, password, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema, shown)?).await
         }
         Some("hyper") => {
-            let engine = Hyper::new(&common.url, common.password()?, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema)?).await
+            let engine = Hyper::new(url, password, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema, shown)?).await
         }
         Some("mysql") => {
-            let engine = MySql::new(&common.url, common.password()?, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema)?).await
+            let engine = MySql::new(url, password, &schema)?;
+            task.perform(&Invocation::new(engine, task, schema, shown)?).await
         }
         _ => Err(Failure::arguments("--url must begin with postgres://, mysql:// or hyper://")),
     }
 }
 
 impl<E: Engine> Invocation<E> {
-    fn new(engine: E, task: &impl Task, schema: String) -> Result<Self, Failure> {
+    fn new(engine: E, task: &impl Task, schema: String, url: String) -> Result<Self, Failure> {
         let common = task.common();
         engine.dialect().require(task.workload(), task.needs())?;
         Ok(Invocation {
@@ -86,6 +95,7 @@ impl<E: Engine> Invocation<E> {
             agents: common.reporting.agents()?,
             progress: Progress::new(common.reporting.progress),
             patience: common.reporting.connect_timeout,
+            url,
             common: common.clone(),
         })
     }
@@ -133,7 +143,7 @@ impl<E: Engine> Invocation<E> {
     /// A document without measurements yet. `parameters` are the workload's own, an object.
     pub fn document(&self, command: &'static str, parameters: Value, server: Server) -> Document {
         let mut all = Map::new();
-        all.insert("url".into(), self.common.url.clone().into());
+        all.insert("url".into(), self.url.clone().into());
         all.insert("schema".into(), self.schema.clone().into());
         if let Value::Object(own) = parameters {
             all.extend(own);

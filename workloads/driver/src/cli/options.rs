@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Map, Value};
 
+use super::connection::Protocol;
 use super::together::Together;
 use crate::failure::Failure;
 use crate::measure::{Arrivals, Spacing};
@@ -48,8 +49,17 @@ pub struct Reporting {
 pub struct Common {
     /// Database: postgres://user@host:5432/database, mysql://user@host:3306/database or
     /// hyper://user@host:7483/file (no password in it)
-    #[arg(long)]
-    pub url: String,
+    #[arg(long, required_unless_present = "connection")]
+    pub url: Option<String>,
+
+    /// Folder with the files host, port, user, password and database, as Kubernetes mounts a Secret, in
+    /// place of --url; nothing of them is shown or recorded
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "password_file"], requires = "engine")]
+    pub connection: Option<PathBuf>,
+
+    /// What speaks there
+    #[arg(long, value_enum, conflicts_with = "url")]
+    pub engine: Option<Protocol>,
 
     /// Schema that holds the workload's tables [default: the workload's name]
     #[arg(long)]

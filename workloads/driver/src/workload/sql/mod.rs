@@ -103,8 +103,8 @@ impl Task for Command {
     }
 
     /// Where the user's own tables are likely to be.
-    fn default_schema(&self) -> String {
-        mysql::database(&self.common().url).unwrap_or_else(|| "public".into())
+    fn default_schema(&self, url: &str) -> String {
+        mysql::database(url).unwrap_or_else(|| "public".into())
     }
 
     fn needs(&self) -> &'static [Feature] {

@@ -1,0 +1,44 @@
+"""A database that exists already, and is measured without being deployed. Types only, no I/O."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dbbench.api.base import ApiModel
+
+ObjectName = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
+        min_length=1,
+        max_length=253,
+    ),
+]
+
+
+class SecretReference(ApiModel):
+    """Names a Secret of the benchmark's namespace."""
+
+    name: ObjectName = Field(
+        description=(
+            "Secret with the keys host, password, user or username, and if need be port and "
+            "database or dbname, as CloudNativePG makes for its applications. With sslmode it must "
+            "be disable, allow or prefer: the driver does not speak TLS."
+        )
+    )
+
+
+class ExternalConnection(ApiModel):
+    """Where the database is, and as whom to ask."""
+
+    secret_ref: SecretReference
+
+
+class ExternalTarget(ApiModel):
+    """A database that exists already. dbbench deploys nothing for it, and changes no setting.
+
+    It loads into schemas of its own there, called dbbench_ID_TARGET_WORKLOAD. Nothing of dbbench's
+    runs beside the server: there are no counters and no facts of its machine.
+    """
+
+    connection: ExternalConnection
