@@ -78,6 +78,10 @@ def test_a_missing_secret_stalls_the_benchmark_with_the_command_that_makes_it() 
     assert model.condition("Succeeded")["status"] == "True"
 
 
+def test_secrets_that_may_not_be_read_are_not_judged() -> None:
+    assert problems(dataclasses.replace(cluster().state(), connections=None)) == ()
+
+
 def test_an_external_database_is_loaded_once_and_measured_and_nothing_is_deployed_for_it() -> None:
     model = cluster(trials={"min": 3})
     model.run()

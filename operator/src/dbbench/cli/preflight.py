@@ -140,6 +140,8 @@ def _unchecked(state: State, privileged: bool | None) -> list[str]:
         missing.append("storage classes (you may not list storageclasses)")
     if state.kubevirt and state.kubevirts is None:
         missing.append("KubeVirt's settings (you may not list kubevirts)")
+    if state.connections is None:
+        missing.append("Secrets of external databases (you may not list secrets)")
     if privileged is None:
         missing.append("whether the operator allows privileged targets (it was not found)")
     return missing

@@ -13,7 +13,7 @@ def external_problems(state: State) -> Iterator[Problem]:
     """Secrets that are missing or cannot be used."""
     namespace = state.benchmark.metadata.namespace
     for index, target in enumerate(state.benchmark.spec.targets):
-        if target.external is None:
+        if target.external is None or state.connections is None:
             continue
         name = target.external.connection.secret_ref.name
         field = f"spec.targets[{index}].external.connection.secretRef"

@@ -44,9 +44,9 @@ class State:
     operator may not read them (it watches single namespaces); so is `data_volumes`: whether the
     cluster serves CDI's DataVolumes, `cloud_native_pg`: what of CloudNativePG's API is there for
     the operator, where a target needs it, and `connections`: the Secrets of external databases that
-    there are, by name. `privileged_targets`: whether this operator may run targets that use a
-    node's own namespaces or files. `wait`: why the benchmark cannot have its nodes now; looked for
-    only when it needs them and does not have them.
+    there are, by name, None where they may not be read. `privileged_targets`: whether this operator
+    may run targets that use a node's own namespaces or files. `wait`: why the benchmark cannot have
+    its nodes now; looked for only when it needs them and does not have them.
     """
 
     benchmark: DBBenchmark
@@ -63,7 +63,7 @@ class State:
     kubevirts: tuple[Manifest, ...] | None = None
     data_volumes: bool = False
     cloud_native_pg: Served = Served.NO
-    connections: Mapping[str, Connection] = field(default_factory=dict)
+    connections: Mapping[str, Connection] | None = field(default_factory=dict)
     logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     wait: Wait | None = None
     trials: tuple[TrialRecord, ...] = ()
