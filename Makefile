@@ -32,7 +32,7 @@ packages:
 	@.ci/packages
 
 $(VENV)/.installed: operator/requirements-dev.txt operator/pyproject.toml
-	@[ -x $(PYTHON) ] || python3 -m venv $(VENV)
+	@[ -x $(VENV)/bin/pip ] || python3 -m venv --clear $(VENV)
 	@$(STEP) 'Python packages, by hash' \
 	    $(VENV)/bin/pip install --quiet --require-hashes -r operator/requirements-dev.txt
 	@$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable operator
