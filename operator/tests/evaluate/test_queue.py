@@ -117,9 +117,9 @@ def test_the_position_counts_all_who_go_before(nodes, found):
 def test_one_that_cannot_start_keeps_nobody_waiting(nodes, found):
     able = [one for one in found if one.standing is not Standing.BLOCKED]
     waits = queue(found, nodes)
-    # Of several places that one holder keeps, any may be named.
+    # Of several that are in the way on several places, any may be named.
     with_all, without = (
-        {name: replace(wait, node="") for name, wait in found.items()}
+        {name: (wait.position, wait.holds) for name, wait in found.items()}
         for found in (waits, queue(able, nodes))
     )
     assert without == {one.name: with_all[one.name] for one in able if one.name in with_all}
