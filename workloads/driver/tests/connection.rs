@@ -25,7 +25,8 @@ fn folder_of(database: &Database, password: &str) -> tempfile::TempDir {
 }
 
 fn load(folder: &Path) -> Outcome {
-    let line = "tatp load --subscribers 10 --schema own --engine postgres --connect-timeout 5s --connection";
+    let line =
+        "tatp load --subscribers 10 --schema own --engine postgres --connect-timeout 5s --connection-files";
     let mut arguments: Vec<&str> = line.split(' ').collect();
     arguments.push(folder.to_str().unwrap());
     finish(driver(&arguments))
@@ -65,11 +66,11 @@ fn tables_of_somebody_else_stay_as_they_are() {
 #[test]
 fn a_folder_and_a_url_exclude_each_other() {
     for (line, cause) in [
-        ("tatp check --connection /x --engine mysql --url mysql://u@h", "--url"),
-        ("tatp check --connection /x --engine mysql --password-file /y", "--password-file"),
-        ("tatp check --connection /x", "--engine"),
+        ("tatp check --connection-files /x --engine mysql --url mysql://u@h", "--url"),
+        ("tatp check --connection-files /x --engine mysql --password-file /y", "--password-file"),
+        ("tatp check --connection-files /x", "--engine"),
         ("tatp check --engine mysql --url mysql://u@h", "--engine"),
-        ("tatp check --connection /nonexistent --engine mysql", "/nonexistent: file host is missing"),
+        ("tatp check --connection-files /nonexistent --engine mysql", "/nonexistent: file host is missing"),
         ("tatp check", "--url"),
     ] {
         let arguments: Vec<&str> = line.split(' ').collect();

@@ -17,7 +17,7 @@ SCHEMA_PREFIX = "dbbench_"
 def options(ctx: Context, target: str, workload: str) -> list[str]:
     """The driver's options: a folder in place of a URL, so that no value of the Secret is shown."""
     return [
-        "--connection", _CONNECTION,
+        "--connection-files", _CONNECTION,
         "--engine", ctx.engine.driver_name,
         "--schema", schema(ctx, target, workload),
     ]  # fmt: skip

@@ -16,7 +16,7 @@ const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Modes of `sslmode` in which a server without TLS is talked to.
 const PLAIN: [&str; 3] = ["disable", "allow", "prefer"];
 
-/// What speaks at the other end of --connection.
+/// What speaks at the other end of --connection-files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Protocol {
     Postgres,
@@ -45,9 +45,9 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// From --url or --connection.
+    /// From --url or --connection-files.
     pub fn of(common: &Common) -> Result<Self, Failure> {
-        match (&common.url, &common.connection, common.engine) {
+        match (&common.url, &common.connection_files, common.engine) {
             (Some(url), ..) => Ok(Connection {
                 url: url.clone(),
                 password: common.password()?,
@@ -55,7 +55,7 @@ impl Connection {
                 covered: BTreeSet::new(),
             }),
             (None, Some(folder), Some(engine)) => Connection::read(engine, folder),
-            _ => Err(Failure::arguments("give --url, or --connection with --engine")),
+            _ => Err(Failure::arguments("give --url, or --connection-files with --engine")),
         }
     }
 
@@ -147,7 +147,7 @@ impl Files {
     }
 
     fn wrong(&self, file: &str, what: &str) -> Failure {
-        Failure::arguments(format!("--connection {}: file {file} {what}", self.0.display()))
+        Failure::arguments(format!("--connection-files {}: file {file} {what}", self.0.display()))
     }
 }
 

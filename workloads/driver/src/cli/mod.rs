@@ -199,7 +199,7 @@ mod tests {
         every(|path, command| {
             for argument in command.get_arguments() {
                 let expected = match argument.get_id().as_str() {
-                    "url" | "connection" | "engine" | "schema" | "password_file" => "Database",
+                    "url" | "connection_files" | "engine" | "schema" | "password_file" => "Database",
                     "agent" | "host_agent" | "seed" | "progress" | "connect_timeout" => "Result",
                     "clients" | "rate" | "duration" if !path.contains("zachmann") => "Clients and windows",
                     "scale_factor" | "warehouses" | "subscribers" | "query_timeout" | "script" => "Workload",

@@ -49,13 +49,13 @@ pub struct Reporting {
 pub struct Common {
     /// Database: postgres://user@host:5432/database, mysql://user@host:3306/database or
     /// hyper://user@host:7483/file (no password in it)
-    #[arg(long, required_unless_present = "connection")]
+    #[arg(long, required_unless_present = "connection_files")]
     pub url: Option<String>,
 
     /// Folder with the files host, port, user, password and database, as Kubernetes mounts a Secret, in
     /// place of --url; nothing of them is shown or recorded
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "password_file"], requires = "engine")]
-    pub connection: Option<PathBuf>,
+    pub connection_files: Option<PathBuf>,
 
     /// What speaks there
     #[arg(long, value_enum, conflicts_with = "url")]
