@@ -189,7 +189,7 @@ mod tests {
             ("username", "", "user or username is missing or empty"),
             ("password", "", "password is missing or empty"),
             ("port", "hunter", "from 1 to 65535"),
-            ("port", "0", "from 1 to 65535"),
+            ("port", "65536", "from 1 to 65535"),
             ("sslmode", "verify-full", "asks for TLS"),
         ] {
             let others = NAMES.iter().copied().filter(|(one, _)| *one != name);
