@@ -37,9 +37,7 @@ from dbbench.stats import ComparisonTable
 )
 def compare(
     sources: Sequence[str],
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     baseline: str | None,
     as_json: bool,
     confidence: float,
@@ -63,7 +61,6 @@ def compare(
             raise click.UsageError("--baseline is for a FILE; of A and B, A is the baseline")
         # A file needs no cluster, and should not wait until its client is loaded.
         two = import_module("dbbench.cli.two_benchmarks")
-        where = Where(namespace, kubeconfig, context)
         two.print_between(where, (sources[0], sources[1]), confidence, margin, as_json=as_json)
         return
     if baseline is None:

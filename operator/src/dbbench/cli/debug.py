@@ -27,9 +27,7 @@ _KINDS = (JOB, STATEFUL_SET, PVC, SERVICE, VIRTUAL_MACHINE)
 @click.option("-o", "--output", metavar="FILE", help="File to write; NAME-debug.tar.gz by default.")
 def debug(
     name: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     output: str | None,
 ) -> None:
     """Write what explains benchmark NAME into one file, for a bug report.
@@ -39,7 +37,7 @@ def debug(
     password or a token. What could not be read is named in README.txt. Look through it before you
     give it away: it has names of nodes, images and namespaces.
     """
-    files = asyncio.run(_collect(Where(namespace, kubeconfig, context), name))
+    files = asyncio.run(_collect(where, name))
     path = Path(output or f"{name}-debug.tar.gz")
     try:
         path.write_bytes(_packed(files))

@@ -26,9 +26,7 @@ from dbbench.results.archive import ArchiveError, pack
 )
 def export(
     name: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     output: str | None,
 ) -> None:
     """Write benchmark NAME with all its raw trials into one file.
@@ -36,7 +34,7 @@ def export(
     `dbbench report FILE` computes every figure again from it, without a cluster. Secrets are not
     read, and a file that holds a password is not written.
     """
-    archive = asyncio.run(fetch(Where(namespace, kubeconfig, context), name))
+    archive = asyncio.run(fetch(where, name))
     try:
         content = pack(archive)
     except ArchiveError as error:

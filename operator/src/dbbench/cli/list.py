@@ -33,14 +33,11 @@ FORMATS = ("table", "wide", "json", "yaml")
     help="wide adds what runs now; json and yaml print the objects.",
 )
 def list_benchmarks(
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     all_namespaces: bool,
     output: str,
 ) -> None:
     """Print the benchmarks, how far they are and the worst slowdown of each."""
-    where = Where(namespace, kubeconfig, context)
     bodies = asyncio.run(_bodies(where, everywhere=all_namespaces))
     if output == "json":
         click.echo(json.dumps({"apiVersion": "v1", "kind": "List", "items": bodies}, indent=2))

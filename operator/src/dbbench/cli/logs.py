@@ -32,9 +32,7 @@ ROLES = {
 )
 def logs(
     name: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     role: str | None,
     target: str | None,
     tail: int,
@@ -44,7 +42,7 @@ def logs(
     Each container is headed by ==> POD CONTAINER <==. The driver prints its progress and its result
     as lines of JSON. Pods of trials that are over are gone; their results are kept.
     """
-    asyncio.run(_logs(Where(namespace, kubeconfig, context), name, role, target, tail))
+    asyncio.run(_logs(where, name, role, target, tail))
 
 
 async def _logs(where: Where, name: str, role: str | None, target: str | None, tail: int) -> None:

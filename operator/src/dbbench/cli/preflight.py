@@ -56,9 +56,7 @@ class Findings:
 )
 def preflight(
     file: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     output: str,
 ) -> None:
     """Look whether the benchmarks in FILE can run in this cluster; nothing is created.
@@ -68,7 +66,6 @@ def preflight(
 
     Exit code 0 when nothing is in the way, 1 otherwise.
     """
-    where = Where(namespace, kubeconfig, context)
     found = asyncio.run(_preflight(where, documents(file)))
     if output == "text":
         for one in found:

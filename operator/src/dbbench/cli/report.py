@@ -68,9 +68,7 @@ output_option = click.option(
 @output_option
 def report(
     source: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     output: str,
 ) -> None:
     """Print the results of benchmark NAME, or of a file that `dbbench export` wrote.
@@ -82,7 +80,6 @@ def report(
     was published.
     """
     wanted = Output(output)
-    where = Where(namespace, kubeconfig, context)
     if is_archive(source):
         show(_rendered(load(source), wanted), wanted)
     else:

@@ -81,9 +81,7 @@ class _Changes:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead of tables.")
 def reproduce(
     row: str | None,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     as_list: bool,
     small: bool,
     dry_run: bool,
@@ -108,7 +106,6 @@ def reproduce(
         listing(EXPERIMENTS, console())
         return
     experiment = _experiment(row)
-    where = Where(namespace, kubeconfig, context)
     full = _full(manifests, experiment)
     if names and archives:
         raise click.UsageError("give either --name or --archive")

@@ -34,9 +34,7 @@ _PAUSE_SECONDS = 1.0
 )
 def run(
     file: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     output: str,
     replace: bool,
     timeout: int | None,
@@ -48,7 +46,6 @@ def run(
 
     Exit code 0 when it succeeded, 1 when it failed, missed a gate, or exists already.
     """
-    where = Where(namespace, kubeconfig, context)
     body = only_document(file).body
     metadata = body.get("metadata") or {}
     if not metadata.get("name"):

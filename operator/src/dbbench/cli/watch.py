@@ -47,9 +47,7 @@ class DurationType(click.ParamType[int]):
 )
 def watch(
     name: str,
-    namespace: str | None,
-    context: str | None,
-    kubeconfig: str | None,
+    where: Where,
     timeout: int | None,
 ) -> None:
     """Follow benchmark NAME until it ends.
@@ -57,7 +55,7 @@ def watch(
     Exit code 0 when it succeeded, 1 when it failed. Where the output is no terminal, a line is
     printed for each change.
     """
-    asyncio.run(_watch(Where(namespace, kubeconfig, context), name, timeout))
+    asyncio.run(_watch(where, name, timeout))
 
 
 async def _watch(where: Where, name: str, limit: int | None) -> None:
