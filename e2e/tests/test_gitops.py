@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from access.documents import benchmark, on_node
+from access.documents import benchmark, check, on_node
 from access.kubectl import CallError, Kubectl
 from access.paths import PROJECT
 
@@ -84,8 +84,7 @@ def test_the_patch_of_argo_cd_adds_the_health_check_and_leaves_the_rest(server: 
 def test_the_benchmark_of_the_pipeline_is_accepted(server: Kubectl) -> None:
     documents = list(yaml.safe_load_all((GITOPS / "pipeline-job.yaml").read_text()))
     (files,) = [d["data"] for d in documents if d["kind"] == "ConfigMap"]
-    text = files["benchmark.yaml"]
-    server("create", "--dry-run=server", "--validate=strict", "-f", "-", text=text)
+    check(server, yaml.safe_load(files["benchmark.yaml"]))
 
 
 @pytest.mark.parametrize("engine", [engine.value for engine in init.IMAGES])
@@ -105,7 +104,7 @@ def test_what_init_writes_is_accepted(server: Kubectl, engine: str, nodes: tuple
             "storage": "20Gi",
         }
     )
-    server("create", "--dry-run=server", "--validate=strict", "-f", "-", text=text)
+    check(server, yaml.safe_load(text))
 
 
 def condition(kind: str, status: str, reason: str) -> dict[str, Any]:

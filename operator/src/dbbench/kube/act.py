@@ -1,10 +1,13 @@
 """Carries a decision out. Every action is idempotent: doing it twice is doing it once."""
 
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
+from kubernetes_asyncio.client import ApiException
+
 from dbbench.evaluate.decision import Decision
-from dbbench.evaluate.state import Manifest, Ref, State
+from dbbench.evaluate.state import State
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import BY_NAME, CONFIG_MAP, DBBENCHMARK, SECRET
 from dbbench.results.record import LoadRecord, TrialRecord
@@ -49,28 +52,34 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
 async def _store(
     cluster: Cluster, state: State, records: tuple[TrialRecord | LoadRecord, ...]
 ) -> None:
-    """Adds records to their ConfigMaps, one write each: a key is there whole or not at all."""
+    """Adds records to their ConfigMaps, one write each: a key is there whole or not at all.
+
+    ApiException 409 when another operator, such as one about to end, has written there since: what
+    it stored must not be replaced by what was made of an older look.
+    """
     benchmark = state.benchmark
-    existing: dict[str, dict[str, str]] = {
-        ref.name: dict(item.get("binaryData") or {})
-        for ref, item in state.objects.items()
-        if ref.kind == CONFIG_MAP.name
-    }
+    there = {ref.name: item for ref, item in state.objects.items() if ref.kind == CONFIG_MAP.name}
+    existing = {name: dict(item.get("binaryData") or {}) for name, item in there.items()}
+    added: dict[str, dict[str, str]] = {}
+    content: dict[str, str] = {}
     for record in records:
         key, text = record_key(record), encode(record.to_document())
         name = place(existing, config_map_of(benchmark.metadata.name, record), key, text)
-        if Ref(CONFIG_MAP.name, name) not in state.objects and name not in existing:
-            await cluster.create(CONFIG_MAP, _empty(state, name, record))
-        patch: Manifest = {"binaryData": {key: text}}
-        await cluster.merge(CONFIG_MAP, benchmark.metadata.namespace, name, patch)
         existing.setdefault(name, {})[key] = text
+        added.setdefault(name, {})[key] = text
+        content[name] = CONTENT_TRIALS if isinstance(record, TrialRecord) else CONTENT_LOADS
+    for name, data in added.items():
+        if name in there:
+            await cluster.merge(CONFIG_MAP, there[name], {"binaryData": data})
+        elif not await cluster.create(CONFIG_MAP, _config_map(state, name, content[name], data)):
+            raise ApiException(status=409, reason=f"Conflict: configmap {name} exists by now")
 
 
-def _empty(state: State, name: str, record: TrialRecord | LoadRecord) -> dict[str, Any]:
-    content = CONTENT_TRIALS if isinstance(record, TrialRecord) else CONTENT_LOADS
+def _config_map(state: State, name: str, content: str, data: Mapping[str, str]) -> dict[str, Any]:
     found = labels(state.benchmark, Component.RESULTS) | {CONTENT_LABEL: content}
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": metadata(state.benchmark, name, found),
+        "binaryData": dict(data),
     }

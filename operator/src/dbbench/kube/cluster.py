@@ -70,8 +70,12 @@ class Cluster:
         )
 
     async def create(self, kind: Kind, manifest: Manifest, *, dry_run: bool = False) -> bool:
-        """Create the object; False when one of that name exists, which is then left as it is."""
-        query = {"fieldManager": FIELD_MANAGER} | ({"dryRun": "All"} if dry_run else {})
+        """Create the object; False when one of that name exists, which is then left as it is.
+
+        A field that the server does not know is refused, not dropped.
+        """
+        query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+        query |= {"dryRun": "All"} if dry_run else {}
         try:
             await self._request(
                 "POST",
@@ -85,13 +89,15 @@ class Cluster:
             raise
         return True
 
-    async def merge(self, kind: Kind, namespace: str, name: str, patch: Manifest) -> Manifest:
-        """JSON merge patch of an existing object."""
+    async def merge(self, kind: Kind, live: Manifest, patch: Manifest) -> Manifest:
+        """JSON merge patch of an object as it was seen: ApiException 409 when it has changed."""
+        metadata = live["metadata"]
+        version = {"resourceVersion": metadata["resourceVersion"]}
         return await self._request(
             "PATCH",
-            kind.path(namespace, name),
+            kind.path(metadata["namespace"], metadata["name"]),
             query={"fieldManager": FIELD_MANAGER},
-            body=patch,
+            body=patch | {"metadata": version},
             content_type=_MERGE,
         )
 

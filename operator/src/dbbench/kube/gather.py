@@ -13,6 +13,7 @@ from dbbench.evaluate.state import Manifest, Ref, Served, State, labels_of
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import (
     CLOUD_NATIVE_PG,
+    CONFIG_MAP,
     DATA_VOLUME,
     EVENT,
     JOB,
@@ -32,17 +33,23 @@ from dbbench.targets.names import LABEL_BENCHMARK, label_value
 async def gather(
     cluster: Cluster, benchmark: DBBenchmark, images: Images, *, privileged_targets: bool
 ) -> State:
-    """The state of one benchmark. ApiException when the API server refuses or fails."""
+    """The state of one benchmark. ApiException when the API server refuses or fails.
+
+    A job that has ended has its pod, until it has its record, until it is deleted. Pods and records
+    are looked for after the jobs, so that no delay between the answers makes either look lost.
+    """
     kubevirt_served = await cluster.serves(VIRTUAL_MACHINE)
     namespace = benchmark.metadata.namespace
     selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
     kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
-    *owned, pods = await asyncio.gather(
-        *(cluster.list(kind, namespace, labels=selector) for kind in kinds),
-        cluster.list(POD, namespace, labels=selector),
+    owned = await asyncio.gather(
+        *(cluster.list(kind, namespace, labels=selector) for kind in kinds)
     )
     clusters, cloud_native_pg = await _clusters(cluster, benchmark, selector)
-    owned.append(clusters)
+    pods, config_maps = await asyncio.gather(
+        *(cluster.list(kind, namespace, labels=selector) for kind in (POD, CONFIG_MAP))
+    )
+    owned += [clusters, config_maps]
     objects = {
         Ref(item["kind"], item["metadata"]["name"]): item
         for items in owned
