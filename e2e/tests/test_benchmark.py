@@ -48,7 +48,7 @@ def measured(operator: Helm, prometheus: Prometheus, module_namespace: Kubectl) 
     document = benchmark(
         "measured",
         workloads=WORKLOADS,
-        trials={"min": BLOCKS, "seed": 20261121},
+        trials={"min": BLOCKS, "seed": 20261121, "contamination": {"maxRepeats": 0}},
         gates=[{"workload": "telecom", "target": "vm", "maxSlowdown": "1000000%"}],
     )
     module_namespace.apply(document)

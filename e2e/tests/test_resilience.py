@@ -13,6 +13,8 @@ from dbbench.plan import block
 STEP_SECONDS = 300
 RUN_SECONDS = 900
 SEED = 7
+# Repetitions of disturbed trials would make the time depend on what else the machine does.
+TWO_BLOCKS = {"min": 2, "seed": SEED, "contamination": {"maxRepeats": 0}}
 
 
 def kill(operator: Helm) -> None:
@@ -24,8 +26,7 @@ def kill(operator: Helm) -> None:
 def test_killing_the_operator_three_times_changes_nothing_but_the_time(
     operator: Helm, namespace: Kubectl
 ) -> None:
-    trials = {"min": 2, "seed": SEED, "contamination": {"maxRepeats": 0}}
-    namespace.apply(benchmark("killed", trials=trials))
+    namespace.apply(benchmark("killed", trials=TWO_BLOCKS))
     run = Benchmark(namespace, "killed")
     spec = DBBenchmarkSpec.model_validate(run.body()["spec"])
     first, second = (block(spec, SEED, number).turns for number in (1, 2))
@@ -88,7 +89,7 @@ def test_deletion_while_the_operator_is_away_leaves_nothing(
 
 
 def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) -> None:
-    namespace.apply(benchmark("paused", trials={"min": 2, "seed": SEED}))
+    namespace.apply(benchmark("paused", trials=TWO_BLOCKS))
     run = Benchmark(namespace, "paused")
     run.wait_for_step("trial:", limit=RUN_SECONDS)
     patch = '{{"spec": {{"suspend": {value}}}}}'
