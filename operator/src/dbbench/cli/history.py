@@ -1,40 +1,53 @@
-"""`dbbench history`: changes in a series of results, without a cluster."""
+"""`dbbench history`: what changed over time, in a file of results or among benchmarks."""
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from importlib import import_module
 
 import click
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
-from dbbench import stats
-from dbbench.api.status import Verdict
-from dbbench.cli.comparison_view import STYLES
+from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
+from dbbench.cli.failure import CommandFailed
+from dbbench.cli.history_view import Findings, render, to_document
 from dbbench.cli.measurements import rows_of
-from dbbench.results.figures import bounds, interval, level, percent
-from dbbench.stats import LogEstimate, Sample
-from dbbench.stats.history import PERMUTATIONS, SIGNIFICANCE, change_points
-from dbbench.stats.interval import slowdown_bounds, slowdown_of
+from dbbench.cli.where import Where, cluster_options
+from dbbench.results.history import History, Series, series_of, slowdowns, values
+from dbbench.stats.history import PERMUTATIONS, SIGNIFICANCE
+from dbbench.stats.trend import TrendVerdict, trends
 
-SCHEMA_VERSION = 1
+REGRESSED = 1
+"""Exit code where a series is slower than it was."""
 
-
-@dataclass(frozen=True)
-class _Found:
-    """A change of one target and cell: the first trial after it, and the slowdown that it is."""
-
-    sample: Sample
-    p: float
-    estimate: LogEstimate
-    verdict: Verdict
+_ARCHIVES = (".tar.gz", ".tgz")
 
 
 @click.command()
-@click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead of a table.")
+@click.argument(
+    "sources", nargs=-1, metavar="[NAME|ARCHIVE... | FILE]", shell_complete=benchmark_names
+)
+@cluster_options
+@click.option("-l", "--selector", default="", help="Benchmarks with these labels, as kubectl -l.")
+@click.option(
+    "--of",
+    "what",
+    type=click.Choice(("slowdowns", "values")),
+    help="Of benchmarks: how the targets compare (the default), or what each measured.",
+)
+@click.option(
+    "--since",
+    metavar="RUN",
+    help="Compare with how it stood at RUN, not with how it stood before the latest change.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Tables, or a JSON document.",
+)
+@click.option("--json", "output", flag_value="json", help="The same as -o json.")
 @click.option(
     "--seed",
     type=click.IntRange(0),
@@ -49,91 +62,94 @@ class _Found:
     show_default=True,
     help="Chance of a false alarm for each stretch that is looked at.",
 )
-def history(file: str, as_json: bool, seed: int, significance: float) -> None:
-    """Print where the results in FILE changed, and by how much.
+@click.pass_context
+def history(
+    context: click.Context,
+    sources: Sequence[str],
+    where: Where,
+    selector: str,
+    what: str | None,
+    since: str | None,
+    output: str,
+    seed: int,
+    significance: float,
+) -> None:
+    """Print how results changed over time, and whether they are worse than they were.
 
-    FILE has the columns of `dbbench compare`. The values of one target and cell are a series, in
-    the order of the lines; trial names the run or the version. Changes are found by E-divisive
-    with a permutation test, and need three values on each side.
+    NAME stands for all benchmarks of its namespace that have ended and are the same experiment on
+    the same hardware, whatever the versions of their software. Several NAMEs, files that `dbbench
+    export` wrote, and -l name the runs themselves. Each comparison is a series with one value for
+    each run, in the order of time.
+
+    FILE (.csv, a path, or - for standard input) has the columns of `dbbench compare`. The values
+    of one target and cell are a series, in the order of the lines; trial names the run or the
+    version.
+
+    Changes are found by E-divisive with a permutation test, and need three values on each side.
+    The verdict compares the time since the latest change with that before it. Exit code 1: some
+    series has Regressed.
     """
     fewest = 1 / (PERMUTATIONS + 1)
     if significance < fewest:
         raise click.BadParameter(f"must be at least {fewest:g}", param_hint="--significance")
-    series: dict[tuple[str, str], list[Sample]] = {}
-    for row in rows_of(file):
-        series.setdefault((row.sample.target, row.sample.cell), []).append(row.sample)
-    found = _changes(series, seed, significance)
-    if as_json:
-        click.echo(json.dumps(_document(len(series), found, seed, significance), indent=2))
-    elif found:
-        _render(found)
-    else:
-        click.echo(f"No change in {len(series)} series.")
-
-
-def _changes(
-    series: dict[tuple[str, str], list[Sample]], seed: int, significance: float
-) -> list[_Found]:
-    """All changes, judged as one family."""
-    places, estimates = [], []
-    for samples in series.values():
-        values = [sample.value for sample in samples]
-        for change in change_points(values, seed, significance=significance):
-            sample = samples[change.index]
-            sign = -1 if sample.unit.is_rate else 1
-            places.append((sample, change.p))
-            estimates.append(
-                LogEstimate(sign * change.change.mean, change.change.error, change.change.degrees)
-            )
-    judgements = stats.judge(estimates, confidence=stats.CONFIDENCE, margin=stats.MARGIN)
-    return [
-        _Found(sample, p, estimate, judgement.verdict)
-        for (sample, p), estimate, judgement in zip(places, estimates, judgements, strict=True)
-    ]
-
-
-def _document(series: int, found: list[_Found], seed: int, significance: float) -> dict[str, Any]:
-    return {
-        "kind": "History",
-        "schemaVersion": SCHEMA_VERSION,
-        "seed": seed,
-        "significance": significance,
-        "permutations": PERMUTATIONS,
-        "series": series,
-        "changes": [
-            {
-                "target": one.sample.target,
-                "cell": one.sample.cell,
-                "trial": one.sample.trial,
-                "p": one.p,
-                "slowdown": slowdown_of(one.estimate.mean),
-                "interval": bounds(slowdown_bounds(one.estimate.bounds(stats.CONFIDENCE))),
-                "verdict": one.verdict.value,
-            }
-            for one in found
-        ],
-    }
-
-
-def _render(found: list[_Found]) -> None:
-    view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("target", "cell", "from trial"):
-        view.add_column(name, overflow="fold")
-    view.add_column("slowdown", justify="right")
-    view.add_column(f"{level(stats.CONFIDENCE)} interval", justify="right")
-    view.add_column("verdict")
-    view.add_column("p", justify="right")
-    for one in found:
-        view.add_row(
-            escape(one.sample.target),
-            escape(one.sample.cell),
-            escape(one.sample.trial),
-            percent(slowdown_of(one.estimate.mean)),
-            interval(slowdown_bounds(one.estimate.bounds(stats.CONFIDENCE))),
-            f"[{STYLES[one.verdict]}]{one.verdict.value}[/]",
-            f"{one.p:.3g}",
-        )
-    console().print(view)
-    console().print(
-        "Slowdown: what came after, up to the next change, against what was before.", style="dim"
+    series, runs = _series(sources, where, selector, what)
+    found = Findings(
+        series,
+        trends(
+            [one.times for one in series],
+            seed,
+            since=_since(series, since),
+            significance=significance,
+        ),
+        seed,
+        significance,
+        runs,
     )
+    if output == "json":
+        click.echo(json.dumps(to_document(found), indent=2, ensure_ascii=False))
+    else:
+        render(found, console())
+    if any(trend.verdict is TrendVerdict.REGRESSED for trend in found.trends):
+        context.exit(REGRESSED)
+
+
+def _series(
+    sources: Sequence[str], where: Where, selector: str, what: str | None
+) -> tuple[list[Series], History | None]:
+    """What is to be looked at, and of benchmarks where it comes from."""
+    if not sources and not selector:
+        raise click.UsageError("name a benchmark, a FILE, files of dbbench export, or give -l")
+    files = [source for source in sources if _is_measurements(source)]
+    if files:
+        if len(sources) > 1 or selector or what:
+            raise click.UsageError(
+                f"{files[0]} is a file of measurements: give it alone, without -l and --of"
+            )
+        return series_of(row.sample for row in rows_of(files[0])), None
+    # A file needs no cluster, and should not wait until its client is loaded.
+    runs: History = import_module("dbbench.cli.benchmark_history").collected(
+        where, sources, selector
+    )
+    series = values(runs) if what == "values" else slowdowns(runs)
+    if not series:
+        names = ", ".join(runs.runs)
+        raise CommandFailed(f"there is no comparison in the results of {names}")
+    return series, runs
+
+
+def _is_measurements(source: str) -> bool:
+    if source.endswith(_ARCHIVES):
+        return False
+    return source == "-" or source.endswith(".csv") or "/" in source
+
+
+def _since(series: Sequence[Series], since: str | None) -> list[int | None]:
+    """The index of that run in each series; None where it has none."""
+    if since is None:
+        return [None] * len(series)
+    trials = [[point.trial for point in one.points] for one in series]
+    found = [own.index(since) if since in own else None for own in trials]
+    if all(index is None for index in found):
+        known = ", ".join(dict.fromkeys(trial for own in trials for trial in own))
+        raise CommandFailed(f"--since {since}: there is no such run; there are: {known}")
+    return found

@@ -119,12 +119,16 @@ class Session:
         with _Explained(self._server, "get dbbenchmarks.dbbench.io", self.namespace):
             return await self._cluster.get(DBBENCHMARK, self.namespace, name) is not None
 
+    async def selected(self, labels: str = "") -> tuple[Manifest, ...]:
+        """The benchmarks of the namespace that a label selector matches; all without one."""
+        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
+            return tuple(await self._cluster.list(DBBENCHMARK, self.namespace, labels=labels))
+
     async def all_benchmarks(self, *, everywhere: bool) -> tuple[Manifest, ...] | None:
         """Those of the namespace, or of all; None without the right to list all."""
         if everywhere:
             return await self.everywhere(DBBENCHMARK)
-        with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
-            return tuple(await self._cluster.list(DBBENCHMARK, self.namespace))
+        return await self.selected()
 
     async def names(self) -> list[str]:
         """Names of all benchmarks of the namespace."""

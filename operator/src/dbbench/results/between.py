@@ -5,19 +5,15 @@ Their trials were not measured together, so they are independent samples (Welch'
 meant: it is listed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.results.analysis import primary_samples
 from dbbench.results.archive import Archive
+from dbbench.results.differences import differences, measured_spec
 from dbbench.stats import ComparisonTable, Sample, compare
-
-# They steer a run and change nothing of what is measured.
-_STEERING = frozenset({"suspend", "cleanupPolicy", "ttlAfterFinished", "gates", "timeouts"})
-# What a run is named by differs always.
-_OWN = frozenset({"properties"})
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,8 @@ def between(
     return Between(
         table,
         (
-            *_differences("spec", _measured(one), _measured(other)),
-            *_differences("environment", _environment(one), _environment(other)),
+            *differences("spec", measured_spec(one), measured_spec(other)),
+            *differences("environment", _environment(one), _environment(other)),
         ),
         tuple(
             dict.fromkeys(
@@ -67,37 +63,10 @@ def _samples(archive: Archive, benchmark: DBBenchmark, name: str) -> Iterator[Sa
             yield replace(sample, target=name, cell=where, trial=trial, position=None)
 
 
-def _measured(benchmark: DBBenchmark) -> dict[str, Any]:
-    document = benchmark.spec.document()
-    return {key: value for key, value in document.items() if key not in _STEERING}
-
-
 def _environment(benchmark: DBBenchmark) -> dict[str, Any]:
+    """Without the targets' properties, which say once more and in detail what these fields do."""
     found = benchmark.status.environment
-    return found.document() if found else {}
-
-
-def _differences(path: str, one: Any, other: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    one, other = _by_name(one), _by_name(other)
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in dict.fromkeys([*one, *other]):
-            if key not in _OWN:
-                yield from _differences(f"{path}.{key}", one.get(key), other.get(key))
-    elif one != other:
-        yield f"{path}: {_shown(one)} -> {_shown(other)}"
-
-
-def _by_name(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A list of named things by their names, so that an added one is one difference."""
-    named = (
-        isinstance(value, list)
-        and value
-        and all(isinstance(item, Mapping) and "name" in item for item in value)
-    )
-    if not named:
-        return value
-    return {item["name"]: {k: v for k, v in item.items() if k != "name"} for item in value}
-
-
-def _shown(value: object) -> str:
-    return "absent" if value is None else str(value)
+    if found is None:
+        return {}
+    targets = [target.model_copy(update={"properties": {}}) for target in found.targets]
+    return found.model_copy(update={"targets": targets}).document()
