@@ -14,6 +14,7 @@ from calibration.checks import (
     stopping,
 )
 from calibration.experiments import SETTINGS, SKEWED, simulate
+from calibration.history import alarms_by_night, false_alarms, planted
 
 SEED = 20261121
 BLOCKS = (3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -32,6 +33,8 @@ def main() -> None:
     _stopping(runs)
     _families(runs)
     _controlled(runs)
+    # A test of a thousand orders each: fewer runs tell as much as is shown.
+    _history(max(runs // 4, 1))
 
 
 def _intervals(runs: int) -> None:
@@ -130,6 +133,32 @@ def _controlled(runs: int) -> None:
         ]
         cells = " | ".join(f"{share:.1%}" for share in shares)
         print(f"| {setting.name} | {cells} |", flush=True)
+
+
+def _history(runs: int) -> None:
+    print(f"\n## Histories without a change, {runs} of each: false alarms\n")
+    print("| noise | 10 nights | 20 nights | 30 nights | on any of nights 10 to 30 |")
+    print("|:--|--:|--:|--:|--:|")
+    for kind in ("normal", "t3", "lognormal"):
+        shares = [
+            false_alarms(kind, nights, runs, np.random.default_rng([SEED, nights, 6]))
+            for nights in (10, 20, 30)
+        ]
+        nightly = np.random.default_rng([SEED, 7])
+        shares.append(alarms_by_night(kind, 30, runs, nightly))
+        print(f"| {kind} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+    print("\n## Histories with a step: found as Regressed, interval holds it, first night exact\n")
+    steps = (0.02, 0.03, 0.05)
+    print("| nights before, after | noise |" + "".join(f" {step:.0%} |" for step in steps))
+    print("|:--|:--|" + "--:|" * len(steps))
+    for before, after in ((9, 3), (12, 4), (20, 3), (20, 6)):
+        for kind in ("normal", "t3"):
+            cells = []
+            for step in steps:
+                random = np.random.default_rng([SEED, before, after, 8])
+                one = planted(kind, (before, after), step, runs, random)
+                cells.append(f"{one.found:.0%}, {one.held:.0%}, {one.exact:.0%}")
+            print(f"| {before}, {after} | {kind} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

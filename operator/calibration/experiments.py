@@ -73,8 +73,8 @@ def simulate(
 ) -> Runs:
     """Runs of a target that is slower by `truth` (a log ratio)."""
     machine = _machine(setting, 2 * blocks, runs, random)
-    baseline = _noise(setting.noise, (runs, blocks), random)
-    target = truth + setting.unequal * _noise(setting.noise, (runs, blocks), random)
+    baseline = noise(setting.noise, (runs, blocks), random)
+    target = truth + setting.unequal * noise(setting.noise, (runs, blocks), random)
     gaps = _order(blocks, runs, random)
     first, second = machine[:, 0::2], machine[:, 1::2]
     ratios = (target + np.where(gaps > 0, second, first)) - (
@@ -101,7 +101,7 @@ def _machine(setting: Setting, trials: int, runs: int, random: np.random.Generat
     return np.asarray(setting.sway * shared + drift)
 
 
-def _noise(kind: str, shape: tuple[int, int], random: np.random.Generator) -> Array:
+def noise(kind: str, shape: tuple[int, int], random: np.random.Generator) -> Array:
     """Mean 0, standard deviation NOISE."""
     if kind == "normal":
         return random.normal(0, NOISE, shape)

@@ -23,7 +23,7 @@ def series(*levels, cell="orders", unit="seconds", seed=1):
 def rows(result):
     """Lines of the tables that are about orders."""
     lines = (" ".join(line.split()) for line in result.stdout.splitlines())
-    return [line for line in lines if "orders" in line]
+    return [line for line in lines if line.startswith("vm orders")]
 
 
 HEADER = "target,cell,trial,value,unit\n"
@@ -32,6 +32,9 @@ SLOWER = [100] * 10 + [110] * 10
 
 def test_a_change_is_named_with_its_trial_interval_and_verdict():
     result = run("-", text=HEADER + series(*SLOWER))
+    answer = result.stdout.splitlines()[0]
+    assert answer.startswith("vm has regressed in orders: +")
+    assert answer.endswith("since v10, against v0 to v9.")
     verdict, change = rows(result)
     assert verdict.startswith("vm orders 20 Regressed +")
     assert verdict.endswith("v10 to v19 with v0 to v9")
@@ -93,6 +96,34 @@ def test_too_few_values_are_said_with_how_many_it_takes():
     assert (
         "Unchanged" in rows(run("-", "--significance", "0.05", text=HEADER + series(*[100] * 8)))[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (series(*[100] * 12), "No regression in 1 series."),
+        (series(*[100] * 4), "Too few values to say: a change needs 10, and there are 4."),
+        (
+            series(*[100] * 12) + series(*[9] * 3, cell="telecom"),
+            "No regression in 2 series; 1 have too few values.",
+        ),
+        (
+            series(*SLOWER) + series(*[100] * 10, *[130] * 10, cell="telecom"),
+            "vm has regressed in telecom, the worst of 2: +",
+        ),
+    ],
+    ids=["none", "too few", "some too few", "several"],
+)
+def test_the_answer_is_one_sentence(text, answer):
+    document = json.loads(run("-", "--json", text=HEADER + text).stdout)
+    assert document["answer"].startswith(answer)
+
+
+def test_one_page_with_plots():
+    found = run("-", "-o", "html", text=HEADER + series(*SLOWER))
+    assert found.exit_code == 1
+    assert found.stdout.startswith("<!DOCTYPE html>")
+    assert "vm has regressed in orders" in found.stdout
 
 
 def test_the_document_has_all_values():

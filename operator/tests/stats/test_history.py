@@ -88,7 +88,8 @@ def test_equal_values_have_no_change():
 @given(st.lists(st.floats(0.5, 2), min_size=6, max_size=12))
 def test_the_fast_sums_are_those_of_the_definition(values):
     distances = np.abs(np.subtract.outer(values, values))
-    for offset, found in enumerate(energy(distances)):
+    order = np.arange(len(values))[None, :]
+    for offset, found in enumerate(energy(distances, order)[0]):
         left = offset + FEWEST_IN_SEGMENT
         right = len(values) - left
         across = distances[:left, left:].mean()
@@ -96,6 +97,17 @@ def test_the_fast_sums_are_those_of_the_definition(values):
         other = distances[left:, left:].sum() / (right * (right - 1))
         expected = (2 * across - one - other) * left * right / len(values)
         assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_order_has_the_splits_of_the_values_in_that_order():
+    values = np.array(series(9, (1, 10), (2, 5), noise=0.3))
+    order = np.random.default_rng(1).permutation(len(values))
+    distances = np.abs(np.subtract.outer(values, values))
+    shuffled = np.abs(np.subtract.outer(values[order], values[order]))
+    natural = np.arange(len(values))
+    found = energy(distances, np.array([natural, order]))
+    assert found[0] == pytest.approx(energy(distances, natural[None, :])[0])
+    assert found[1] == pytest.approx(energy(shuffled, natural[None, :])[0])
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])

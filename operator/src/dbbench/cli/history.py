@@ -9,10 +9,12 @@ import click
 from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
 from dbbench.cli.failure import CommandFailed
-from dbbench.cli.history_view import Findings, render, to_document
+from dbbench.cli.history_document import Findings, to_document
+from dbbench.cli.history_view import render
 from dbbench.cli.measurements import rows_of
 from dbbench.cli.where import Where, cluster_options
 from dbbench.results.history import History, Series, series_of, slowdowns, values
+from dbbench.results.page import history_to_html
 from dbbench.stats.history import PERMUTATIONS, SIGNIFICANCE
 from dbbench.stats.trend import TrendVerdict, trends
 
@@ -42,10 +44,10 @@ _ARCHIVES = (".tar.gz", ".tgz")
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(("table", "json")),
+    type=click.Choice(("table", "json", "html")),
     default="table",
     show_default=True,
-    help="Tables, or a JSON document.",
+    help="Tables, a JSON document, or one page with plots.",
 )
 @click.option("--json", "output", flag_value="json", help="The same as -o json.")
 @click.option(
@@ -107,6 +109,8 @@ def history(
     )
     if output == "json":
         click.echo(json.dumps(to_document(found), indent=2, ensure_ascii=False))
+    elif output == "html":
+        click.echo(history_to_html(to_document(found)), nl=False)
     else:
         render(found, console())
     if any(trend.verdict is TrendVerdict.REGRESSED for trend in found.trends):

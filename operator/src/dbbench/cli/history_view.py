@@ -1,8 +1,6 @@
-"""A history for people, and as JSON."""
+"""A history for people."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -12,14 +10,11 @@ from rich.table import Table
 from dbbench import stats
 from dbbench.api.status import ConditionStatus, ConditionType
 from dbbench.cli.comparison_view import STYLES
-from dbbench.results.figures import bounds, interval, level, percent, quantity
-from dbbench.results.history import History, Point, Series, news
-from dbbench.stats import LogEstimate
-from dbbench.stats.history import PERMUTATIONS
+from dbbench.cli.history_document import Findings, answer, span
+from dbbench.results.figures import interval, level, percent, quantity
+from dbbench.results.history import History, Series, news
 from dbbench.stats.interval import slowdown_bounds, slowdown_of
 from dbbench.stats.trend import Step, Trend, TrendVerdict, fewest_values
-
-SCHEMA_VERSION = 1
 
 _STYLES = {
     TrendVerdict.REGRESSED: "red",
@@ -31,115 +26,12 @@ _STYLES = {
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Series with their trends in the same order; `history` is None for a file of measurements."""
-
-    series: Sequence[Series]
-    trends: Sequence[Trend]
-    seed: int
-    significance: float
-    history: History | None
-
-    def changes(self) -> Iterator[tuple[Series, Step]]:
-        """Every change, with the series that it is one of."""
-        for series, trend in zip(self.series, self.trends, strict=True):
-            for step in trend.steps:
-                yield series, step
-
-
-def to_document(found: Findings) -> dict[str, Any]:
-    """JSON-compatible; the layout is in docs/reference/cli.md."""
-    document = {
-        "kind": "History",
-        "schemaVersion": SCHEMA_VERSION,
-        "seed": found.seed,
-        "significance": found.significance,
-        "permutations": PERMUTATIONS,
-        "confidence": stats.CONFIDENCE,
-        "margin": stats.MARGIN,
-        "series": len(found.series),
-        "trends": [
-            _trend(series, trend) for series, trend in zip(found.series, found.trends, strict=True)
-        ],
-        "changes": [
-            {
-                "target": series.target,
-                "cell": series.cell,
-                "trial": series.points[step.index].trial,
-                "p": step.p,
-                **_change(step.estimate),
-                "verdict": step.verdict.value,
-            }
-            | _news(found.history, series.points[step.index].trial)
-            for series, step in found.changes()
-        ],
-    }
-    return document | (_benchmarks(found.history) if found.history else {})
-
-
-def _trend(series: Series, trend: Trend) -> dict[str, Any]:
-    """`reference` and `current` name the first and the last run of the two stretches."""
-
-    def ends(stretch: tuple[int, int]) -> dict[str, str]:
-        first, last = _ends(series, stretch)
-        return {"first": first.trial, "last": last.trial}
-
-    changed = trend.estimate is not None
-    return {
-        "target": series.target,
-        "cell": series.cell,
-        "of": "slowdown" if series.unit is None else "value",
-        "unit": series.unit.value if series.unit else None,
-        "verdict": trend.verdict.value,
-        **(_change(trend.estimate) if trend.estimate else {"slowdown": None, "interval": None}),
-        "reference": ends(trend.reference) if changed else None,
-        "current": ends(trend.current),
-        "points": [
-            {"trial": point.trial, "value": point.value, "interval": bounds(point.interval)}
-            for point in series.points
-        ],
-    }
-
-
-def _change(estimate: LogEstimate) -> dict[str, Any]:
-    return {
-        "slowdown": slowdown_of(estimate.mean),
-        "interval": bounds(slowdown_bounds(estimate.bounds(stats.CONFIDENCE))),
-    }
-
-
-def _news(history: History | None, trial: str) -> dict[str, Any]:
-    return {"differences": news(history, trial)} if history else {}
-
-
-def _benchmarks(history: History) -> dict[str, Any]:
-    return {
-        "fingerprint": history.fingerprint,
-        "baseline": history.baseline,
-        "runs": [
-            {
-                "trial": label,
-                "name": run.name,
-                "namespace": run.benchmark.metadata.namespace,
-                "uid": run.benchmark.metadata.uid,
-                "startTime": run.started or None,
-                "source": run.source,
-                "dbbench": run.summary.get("dbbench"),
-                "fairnessVerified": run.condition(ConditionType.FAIRNESS_VERIFIED).value,
-                "representative": run.condition(ConditionType.REPRESENTATIVE).value,
-            }
-            for label, run in history.runs.items()
-        ],
-        "leftOut": [{"source": source, "reason": reason} for source, reason in history.left_out],
-    }
-
-
 def render(found: Findings, console: Console) -> None:
     """Prints the series of benchmarks, a verdict for each series, and what changed."""
     if found.history:
         for series, trend in zip(found.series, found.trends, strict=True):
             console.print(_points(found.history, series, trend))
+    console.print(answer(found), markup=False)
     console.print(_verdicts(found))
     for note in _notes(found):
         console.print(note, style="dim", markup=False)
@@ -192,7 +84,7 @@ def _verdicts(found: Findings) -> Table:
         else:
             row.append(percent(slowdown_of(trend.estimate.mean)))
             row.append(interval(slowdown_bounds(trend.estimate.bounds(stats.CONFIDENCE))))
-            now, then = (_span(series, one) for one in (trend.current, trend.reference))
+            now, then = (span(series, one) for one in (trend.current, trend.reference))
             row.append(escape(f"{now} with {then}"))
         view.add_row(*row)
     return view
@@ -268,15 +160,6 @@ def _reservations(found: Findings, history: History, console: Console) -> None:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(names[:_MOST_NAMED])
     return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
-
-
-def _ends(series: Series, stretch: tuple[int, int]) -> tuple[Point, Point]:
-    return series.points[stretch[0]], series.points[stretch[1] - 1]
-
-
-def _span(series: Series, stretch: tuple[int, int]) -> str:
-    first, last = _ends(series, stretch)
-    return first.trial if first is last else f"{first.trial} to {last.trial}"
 
 
 def _table(title: str) -> Table:

@@ -81,35 +81,37 @@ def _best_split(
     """The best split of a segment, and the share of permutations that have one as good."""
     if len(logs) < 2 * FEWEST_IN_SEGMENT:
         return None, 1.0
+    count = len(logs)
     distances = np.abs(logs[:, None] - logs[None, :])
-    splits = energy(distances)
+    splits = energy(distances, np.arange(count)[None, :])[0]
     best = int(np.argmax(splits))
     as_good = 1
     # Many orders at once: one at a time, most of the time goes into the calls.
     at_once = max(1, _MOST_DISTANCES // distances.size)
     for first in range(0, permutations, at_once):
-        count = min(at_once, permutations - first)
-        orders = random.permuted(np.tile(np.arange(len(logs)), (count, 1)), axis=1)
-        shuffled = energy(distances[orders[:, :, None], orders[:, None, :]])
+        number = min(at_once, permutations - first)
+        orders = random.permuted(np.tile(np.arange(count), (number, 1)), axis=1)
         # A hair less counts as equal: sums in another order differ in the last digits.
-        as_good += int((shuffled.max(axis=-1) >= splits[best] * (1 - 1e-9)).sum())
+        found = energy(distances, orders).max(axis=1)
+        as_good += int((found >= splits[best] * (1 - 1e-9)).sum())
     return best + FEWEST_IN_SEGMENT, as_good / (permutations + 1)
 
 
-def energy(distances: Array) -> Array:
-    """The scaled energy distance of each split, from the distances between all values.
+def energy(distances: Array, orders: npt.NDArray[np.int64]) -> Array:
+    """The scaled energy distance of each split of each order of the values: a row for an order.
 
-    The first entry of the last axis splits after FEWEST_IN_SEGMENT values, the last leaves as many
-    behind. Axes before the last two of `distances` are so many series.
+    `distances` are those between all values. The first entry of a row splits after
+    FEWEST_IN_SEGMENT values, the last leaves as many behind.
     """
-    count = distances.shape[-1]
-    sums = np.zeros((*distances.shape[:-2], count + 1, count + 1))
-    sums[..., 1:, 1:] = distances.cumsum(axis=-2).cumsum(axis=-1)
+    count = len(distances)
+    shuffled = distances.ravel().take(orders[:, :, None] * count + orders[:, None, :])
+    # Of each value to those before it, twice: each pair is there in both directions.
+    before = np.einsum("oij,ij->oi", shuffled, np.tri(count, k=-1)) * 2
     left = np.arange(FEWEST_IN_SEGMENT, count - FEWEST_IN_SEGMENT + 1)
     right = count - left
-    within_left = sums[..., left, left]
-    across = sums[..., left, count] - within_left
-    within_right = sums[..., count, count][..., None] - within_left - 2 * across
+    within_left = before.cumsum(axis=1)[:, left - 1]
+    across = distances.sum(axis=1)[orders].cumsum(axis=1)[:, left - 1] - within_left
+    within_right = distances.sum() - within_left - 2 * across
     distance = (
         2 * across / (left * right)
         - within_left / (left * (left - 1))

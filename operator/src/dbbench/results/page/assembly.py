@@ -7,9 +7,9 @@ from dbbench.results import curve_tables, wording
 from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
 from dbbench.results.page import causes, conditions, counters, distributions, scaling, timeline
 from dbbench.results.page.forest import Row, forest, row
+from dbbench.results.page.frame import framed
 from dbbench.results.page.markup import Child, Safe, element, joined
 from dbbench.results.page.series import Targets
-from dbbench.results.page.style import STYLE
 from dbbench.results.page.tables import table
 from dbbench.results.record import TrialRecord
 from dbbench.results.wording import (
@@ -21,9 +21,6 @@ from dbbench.results.wording import (
     label,
     where,
 )
-
-# Nothing is loaded and nothing is run, whatever a name in the data may hold.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def to_html(document: Document, records: Sequence[TrialRecord]) -> str:
@@ -42,24 +39,14 @@ def to_html(document: Document, records: Sequence[TrialRecord]) -> str:
         _repeat(document),
     )
     found = [(title, content) for title, content in sections if content]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("title", f"{name}: {document['answer']}"[:200]),
-        element("style", STYLE),
-    )
-    body = element(
-        "body",
-        element("main", _top(document, [title for title, _ in found]), (
+    main = [
+        _top(document, [title for title, _ in found]),
+        (
             element("section", element("h2", title), content, id=_anchor(title))
             for title, content in found
-        )),
-        element("footer", _footer(document)),
-    )  # fmt: skip
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+        ),
+    ]
+    return framed(f"{name}: {document['answer']}", main, _footer(document))
 
 
 def _names(document: Document) -> list[str]:

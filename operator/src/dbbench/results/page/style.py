@@ -57,7 +57,7 @@ svg{display:block;overflow:visible}
 .mark.x,.inconclusive path,.forest g.inconclusive path{fill:var(--back)}
 .forest g .arrow{fill:none;stroke-width:2}
 .interval{stroke:currentColor;stroke-width:2}
-.grid line,line.grid{stroke:var(--grid)}
+line.grid{stroke:var(--grid)}
 .zero{stroke:var(--ink);stroke-width:1.2}
 .margin{fill:var(--margin);opacity:.8}
 .floor{fill:none;stroke:var(--floor);stroke-dasharray:3 3}
