@@ -138,6 +138,10 @@ test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and
 test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
 	@.ci/tests images cluster
 
+.PHONY: fuzz
+fuzz: $(VENV)/.installed ## Generated DBBenchmarks at a real API server: none may crash anything; COUNT=10000 SEED=... choose
+	@cd e2e && ../$(PYTHON) -m fuzz $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: calibrate
 calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md
 	@cd operator && ../$(PYTHON) -m calibration

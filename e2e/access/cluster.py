@@ -4,8 +4,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from access.kubectl import CallError, Kubectl
-from access.paths import LOCAL_KUBECONFIG, PROJECT, program
+from access.kubectl import CallError, Kubectl, wait
+from access.paths import CHART, LOCAL_KUBECONFIG, PROJECT, program
+
+_CRD = CHART / "files" / "dbbench.io_dbbenchmarks.yaml"
 
 
 def user_kubeconfig() -> Path | None:
@@ -30,6 +32,14 @@ def answers(kubectl: Kubectl) -> bool:
 def start_local() -> None:
     """Start the local cluster, or what of it does not run, with all images in it."""
     subprocess.run([PROJECT / "e2e" / "cluster" / "cluster", "up"], check=True)
+
+
+def install_crd(kubectl: Kubectl) -> None:
+    """The CRD as the chart has it, without the operator."""
+    kubectl("apply", "--server-side", "--force-conflicts", "-f", str(_CRD))
+    kubectl("wait", "--for=condition=Established", "crd/dbbenchmarks.dbbench.io", "--timeout=60s")
+    # Discovery of a new type lags behind its condition.
+    wait("the CRD is served", lambda: kubectl("get", "dbb") is not None, limit=30)
 
 
 def nodes(kubectl: Kubectl) -> list[str]:

@@ -7,9 +7,6 @@ from access import cluster
 from access.kubectl import Kubectl, wait
 from access.namespaces import new_namespace
 from access.operator import Helm
-from access.paths import CHART
-
-CRD = CHART / "files" / "dbbench.io_dbbenchmarks.yaml"
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +22,7 @@ def kubectl() -> Kubectl:
 @pytest.fixture(scope="session")
 def crd(kubectl: Kubectl) -> Kubectl:
     """The cluster with the CRD served."""
-    kubectl("apply", "--server-side", "--force-conflicts", "-f", str(CRD))
-    kubectl("wait", "--for=condition=Established", "crd/dbbenchmarks.dbbench.io", "--timeout=60s")
-    # Discovery of a new type lags behind its condition.
-    wait("the CRD is served", lambda: kubectl("get", "dbb") is not None, limit=30)
+    cluster.install_crd(kubectl)
     return kubectl
 
 

@@ -31,6 +31,11 @@ def rule(
     return entry
 
 
+def literal(text: str) -> str:
+    """A text, such as a pattern, as CEL writes it in a rule."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def rules(*entries: dict[str, str]) -> dict[str, Any]:
     """JSON schema extension that carries CEL rules."""
     return {"x-kubernetes-validations": list(entries)}
@@ -56,6 +61,14 @@ Name = Annotated[
     str,
     Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", min_length=1, max_length=20),
 ]
+# Names that Kubernetes gives to what is not a part of other names: DNS subdomains.
+_SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+ObjectName = Annotated[str, Field(pattern=rf"^{_SUBDOMAIN}$", min_length=1, max_length=253)]
+LABEL_KEY_PATTERN = rf"^({_SUBDOMAIN}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
+LABEL_KEY_LENGTH = 317
+LabelValue = Annotated[
+    str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)
+]
 Quantity = Annotated[
     str,
     Field(
@@ -63,12 +76,20 @@ Quantity = Annotated[
         max_length=20,
         json_schema_extra=rules(
             rule(
-                "quantity(self).isGreaterThan(quantity('0'))",
+                "!isQuantity(self) || quantity(self).isGreaterThan(quantity('0'))",
                 "must be greater than 0, for example 512Mi or 2Gi",
             )
         ),
     ),
 ]
+# What CEL's own duration can hold, which is 292 years. Rules are also evaluated on what the pattern
+# refuses, and then must hold: else its answer stands beside one in CEL's words.
+_HOLDABLE = "self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,8}m)?([0-9]{1,9}s)?$')"
+_AT_MOST = rule(
+    f"({_HOLDABLE}) ? duration(self) <= duration('87600h') : "
+    f"(self == '' || !self.matches('{DURATION_PATTERN}'))",
+    "must be at most 87600h, ten years; for example 30s, 5m or 24h",
+)
 Duration = Annotated[
     str,
     Field(
@@ -76,26 +97,17 @@ Duration = Annotated[
         min_length=2,
         max_length=20,
         json_schema_extra=rules(
-            rule("duration(self) > duration('0s')", "must be longer than 0s, for example 30s or 5m")
+            rule(
+                f"!({_HOLDABLE}) || duration(self) > duration('0s')",
+                "must be longer than 0s, for example 30s or 5m",
+            ),
+            _AT_MOST,
         ),
     ),
 ]
-OptionalWait = Annotated[str, Field(pattern=DURATION_PATTERN, min_length=2, max_length=20)]
-# The first half of the rule keeps CEL's own duration, which holds 292 years, from overflowing.
-Retention = Annotated[
+OptionalWait = Annotated[
     str,
-    Field(
-        pattern=DURATION_PATTERN,
-        min_length=2,
-        max_length=20,
-        json_schema_extra=rules(
-            rule(
-                "!self.matches('[0-9]{6,}h|[0-9]{9,}m|[0-9]{10,}s') && duration(self) <= "
-                "duration('87600h')",
-                "must be at most 87600h, ten years; for example 24h, or 0s for at once",
-            )
-        ),
-    ),
+    Field(pattern=DURATION_PATTERN, min_length=2, max_length=20, json_schema_extra=rules(_AT_MOST)),
 ]
 Percent = Annotated[str, Field(pattern=PERCENT_PATTERN, max_length=10)]
 DecimalString = Annotated[str, Field(pattern=DECIMAL_PATTERN, max_length=20)]

@@ -130,7 +130,11 @@ def custom_resource_definition() -> dict[str, Any]:
                             "properties": {
                                 "apiVersion": {"type": "string"},
                                 "kind": {"type": "string"},
-                                "metadata": {"type": "object"},
+                                # Named for the path of the rule below.
+                                "metadata": {
+                                    "type": "object",
+                                    "properties": {"name": {"type": "string"}},
+                                },
                                 "spec": spec,
                                 "status": status,
                             },
@@ -139,6 +143,7 @@ def custom_resource_definition() -> dict[str, Any]:
                                     "self.metadata.name.size() <= 40",
                                     "the name must have at most 40 characters: names of "
                                     "everything that belongs to it are made from it",
+                                    field_path=".metadata.name",
                                 ),
                                 _immutability(spec),
                             ],

@@ -68,9 +68,9 @@ def _no_setting(engine: Engine, pattern: str, message: str) -> dict[str, str]:
 
 
 _NAME_RULE = rule(
-    "!has(self.config) || self.config.all(k, k.matches('^[a-z_][a-z0-9_.]*$'))",
-    "names of settings consist of lower-case letters, digits, '_' and '.', for example "
-    "shared_buffers or innodb_buffer_pool_size",
+    "!has(self.config) || self.config.all(k, k.matches('^[a-z_][a-z0-9_.]{0,127}$'))",
+    "names of settings consist of lower-case letters, digits, '_' and '.', at most 128 of "
+    "them, for example shared_buffers or innodb_buffer_pool_size",
     field_path=".config",
 )
 _RESERVED_RULES = [
@@ -90,7 +90,7 @@ _FOREIGN_RULES = [
     for engine, (pattern, instead) in _FOREIGN.items()
 ]
 
-ConfigValue = Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f]*$")]
+ConfigValue = Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class Database(ApiModel):

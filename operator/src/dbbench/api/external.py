@@ -1,19 +1,8 @@
 """A database that exists already, and is measured without being deployed. Types only, no I/O."""
 
-from typing import Annotated
-
 from pydantic import Field
 
-from dbbench.api.base import ApiModel
-
-ObjectName = Annotated[
-    str,
-    Field(
-        pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
-        min_length=1,
-        max_length=253,
-    ),
-]
+from dbbench.api.base import ApiModel, ObjectName
 
 
 class SecretReference(ApiModel):

@@ -5,9 +5,15 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from dbbench.api.base import ApiModel, rule, rules
-
-LabelValue = Annotated[str, Field(max_length=63)]
+from dbbench.api.base import (
+    LABEL_KEY_LENGTH,
+    LABEL_KEY_PATTERN,
+    ApiModel,
+    LabelValue,
+    literal,
+    rule,
+    rules,
+)
 
 
 class Colocation(StrEnum):
@@ -26,22 +32,74 @@ _OCCUPANCY = (
 )
 
 
+class TolerationOperator(StrEnum):
+    EXISTS = "Exists"
+    EQUAL = "Equal"
+
+
+class TaintEffect(StrEnum):
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
 class Toleration(ApiModel):
     """A toleration of the pods, as in the core API."""
 
-    key: str | None = Field(None, max_length=317)
-    operator: str | None = Field(None, max_length=10)
-    value: str | None = Field(None, max_length=63)
-    effect: str | None = Field(None, max_length=20)
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
+                "without a key every taint is tolerated: that needs operator: Exists; write it, or "
+                "a key",
+                field_path=".operator",
+            ),
+            rule(
+                "!has(self.value) || self.value == '' || !has(self.operator) || "
+                "self.operator == 'Equal'",
+                "operator: Exists compares no value: remove the value, or write Equal",
+                field_path=".value",
+            ),
+        )
+    )
+
+    key: str | None = Field(
+        None,
+        pattern=LABEL_KEY_PATTERN,
+        max_length=LABEL_KEY_LENGTH,
+        description="Key of the taint; every taint when absent.",
+    )
+    operator: TolerationOperator | None = Field(
+        None, description="Exists: whatever the taint's value. Equal, or absent: only this value."
+    )
+    value: LabelValue | None = Field(None, description="Value of the taint.")
+    effect: TaintEffect | None = Field(
+        None, description="Effect of the taint; every effect when absent."
+    )
+
+
+NodeSelector = Annotated[
+    dict[str, LabelValue],
+    Field(
+        max_length=20,
+        min_length=1,
+        json_schema_extra=rules(
+            rule(
+                f"self.all(k, k.size() <= {LABEL_KEY_LENGTH} && "
+                f"k.matches({literal(LABEL_KEY_PATTERN)}))",
+                "not the name of a label: letters, digits, '-', '_' and '.', after a domain and "
+                "'/' if need be, for example kubernetes.io/hostname",
+            )
+        ),
+    ),
+]
 
 
 class NodePlacement(ApiModel):
     """Which node a role runs on."""
 
-    node_selector: dict[str, LabelValue] = Field(
-        max_length=20,
-        min_length=1,
-        description="Labels of the node, for example kubernetes.io/hostname: bench-1.",
+    node_selector: NodeSelector = Field(
+        description="Labels of the node, for example kubernetes.io/hostname: bench-1."
     )
     tolerations: list[Toleration] | None = Field(
         None, max_length=20, description="Taints of the node that are tolerated."
@@ -72,11 +130,8 @@ class DriverPlacement(ApiModel):
         )
     )
 
-    node_selector: dict[str, LabelValue] | None = Field(
-        None,
-        max_length=20,
-        min_length=1,
-        description="Labels of the node, for example kubernetes.io/hostname: bench-2.",
+    node_selector: NodeSelector | None = Field(
+        None, description="Labels of the node, for example kubernetes.io/hostname: bench-2."
     )
     tolerations: list[Toleration] | None = Field(
         None, max_length=20, description="Taints of the node that are tolerated."

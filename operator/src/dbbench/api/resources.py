@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field
 
-from dbbench.api.base import ApiModel, Quantity, rule, rules
+from dbbench.api.base import ApiModel, ObjectName, Quantity, rule, rules
 
 
 class HugepageSize(StrEnum):
@@ -91,9 +91,8 @@ class Storage(ApiModel):
     )
 
     size: Quantity = Field("10Gi", description="Size of the data volume of each target.")
-    storage_class_name: str | None = Field(
+    storage_class_name: ObjectName | None = Field(
         None,
-        max_length=253,
         description="StorageClass of the volumes; the cluster's default when absent.",
     )
     volume_mode: VolumeMode = Field(

@@ -9,8 +9,8 @@ from dbbench.api.base import (
     ApiModel,
     Duration,
     Name,
+    OptionalWait,
     Percent,
-    Retention,
     rule,
     rules,
 )
@@ -223,7 +223,7 @@ class DBBenchmarkSpec(ApiModel):
             "after a failure, to look into), Never. Results are always kept."
         ),
     )
-    ttl_after_finished: Retention | None = Field(
+    ttl_after_finished: OptionalWait | None = Field(
         None,
         description=(
             "How long after its end, well or not, the DBBenchmark is deleted, and with it all that "

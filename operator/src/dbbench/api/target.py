@@ -2,7 +2,7 @@
 
 from pydantic import ConfigDict, Field
 
-from dbbench.api.base import ApiModel, Name, rule, rules
+from dbbench.api.base import ApiModel, Name, ObjectName, rule, rules
 from dbbench.api.cloud_native_pg import CloudNativePGTarget
 from dbbench.api.external import ExternalTarget
 from dbbench.api.machine import DiskVolume, VirtualMachineTarget
@@ -11,9 +11,8 @@ from dbbench.api.machine import DiskVolume, VirtualMachineTarget
 class PodTarget(ApiModel):
     """The database in a plain pod."""
 
-    runtime_class_name: str | None = Field(
+    runtime_class_name: ObjectName | None = Field(
         None,
-        max_length=253,
         description="RuntimeClass of the pod, for example kata; the cluster's default when absent.",
     )
 

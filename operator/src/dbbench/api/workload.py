@@ -12,9 +12,11 @@ from dbbench.api.base import (
     Name,
     OptionalWait,
     Quantity,
+    literal,
     rule,
     rules,
 )
+from dbbench.api.quantities import DECIMAL_PATTERN
 
 
 class Connection(StrEnum):
@@ -38,6 +40,7 @@ class TpchWorkload(ApiModel):
     model_config = ConfigDict(
         json_schema_extra=rules(
             rule(
+                f"!self.scaleFactor.matches({literal(DECIMAL_PATTERN)}) || "
                 "double(self.scaleFactor) > 0.0",
                 'must be greater than 0, for example "0.01" or "1"',
                 field_path=".scaleFactor",

@@ -1,0 +1,1 @@
+"""Generated DBBenchmarks against a real API server, and what the operator makes of them."""
