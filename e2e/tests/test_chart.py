@@ -10,6 +10,8 @@ from access.kubectl import CallError, Kubectl, wait
 from access.operator import NAMESPACE, Helm
 from access.paths import CHART, PROJECT
 
+# Listed in the whole cluster; KubeVirt's settings are one object of it, in a namespace of its own.
+CLUSTER_SCOPED = {"nodes", "storageclasses", "kubevirts"}
 CLUSTER_WIDE = {"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"}
 
 
@@ -80,6 +82,28 @@ def test_rights_on_clusters_of_cloudnativepg_are_there_when_asked_for(helm: Helm
     assert "postgresql.cnpg.io" not in groups()
     assert "postgresql.cnpg.io" in groups("cloudNativePG.enabled=true")
     assert "postgresql.cnpg.io" in groups("cloudNativePG.enabled=true", "watchNamespaces={a}")
+
+
+def rights(documents: list[dict[str, Any]], kind: str) -> set[tuple[str, str, str]]:
+    """Group, resource and verb of each rule of the operator's roles."""
+    return {
+        (group, resource, verb)
+        for role in of_kind(documents, kind)
+        if role["metadata"]["name"] in ("dbbench-operator", "dbbench-operator-kubevirt")
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_roles_grant_in_their_namespaces_what_cluster_roles_grant_everywhere(helm: Helm) -> None:
+    options = ("cloudNativePG.enabled=true", "crds.enabled=false")
+    everywhere = rights(render(helm, *options), "ClusterRole")
+    of_the_cluster = {(g, r, v) for g, r, v in everywhere if r in CLUSTER_SCOPED}
+    assert {resource for _, resource, _ in of_the_cluster} == CLUSTER_SCOPED
+    inside = rights(render(helm, *options, "watchNamespaces={team-a}"), "Role")
+    assert inside == everywhere - of_the_cluster
 
 
 def test_one_registry_serves_every_image(helm: Helm) -> None:
