@@ -6,8 +6,8 @@ driver uses, into tables without keys. What a round left behind is dropped befor
 time runs, for both. The driver's time runs from the start of its process until it begins to make
 keys: making the rows, their digests and the journal of the load are in it. It is ended there. The
 server writes without fsync, so that the disk is not what is measured.
-The files are text, as dbgen and others make them; `--files binary` gives the server files in its
-own binary format instead.
+The files are text, as dbgen and others make them. The driver sends TPC-H's rows in the server's
+binary format; `--files binary` gives the server files of that, too.
 Goals: TPC-H at least 0.95 of COPY's speed, TPC-C and TATP at least 0.90. The second row of each
 case is the CPU time of the server, and on the driver's side of the driver, for the same rows. It
 tells more than the speed where other programs run.

@@ -3,6 +3,7 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use support::cluster::{free_port, wait_until_closed, PASSWORD};
@@ -63,6 +64,32 @@ fn an_unreachable_database_ends_with_code_3_after_the_connect_timeout() {
         outcome.failed(3, "DatabaseUnreachable", &format!("{host}:{port}/x within 1 s"));
     }
     assert!(began.elapsed() >= Duration::from_secs(1));
+}
+
+/// A user that may have one connection, which the load's own session takes.
+#[test]
+fn connections_after_the_first_wait_as_long() {
+    let database = Database::new();
+    let user = format!("single_{}", database.name);
+    database.sql(&format!(
+        "CREATE USER {user} PASSWORD '{PASSWORD}' CONNECTION LIMIT 1; GRANT CREATE ON DATABASE {} TO {user}",
+        database.name
+    ));
+    let url = format!("postgres://{user}@127.0.0.1:{}/{}", database.port(), database.name);
+    let load = |patience: &str| {
+        let line = "tatp load --subscribers 100 --progress json --connect-timeout";
+        let mut command = driver(&line.split(' ').chain([patience, "--url", &url]).collect::<Vec<_>>());
+        command.env("DBBENCH_PASSWORD", PASSWORD);
+        command
+    };
+    let refused = finish(load("1s"));
+    refused.failed(3, "DatabaseUnreachable", "within 1 s: too many connections for role");
+
+    let mut child = load("200s").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    read_until_phase(child.stderr.as_mut().unwrap(), "load");
+    database.sql(&format!("ALTER USER {user} CONNECTION LIMIT -1"));
+    let outcome = Outcome::of(child.wait_with_output().unwrap());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
 }
 
 #[test]
@@ -145,8 +172,8 @@ fn an_interrupted_load_is_finished_by_the_next_one() {
     let database = Database::new();
     let mut child = database
         .command("tpcc load --warehouses 2 --progress json")
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // The first progress of the load itself is there before its last chunk.
@@ -164,7 +191,7 @@ fn two_loads_of_one_schema_do_not_disturb_each_other() {
     let database = Database::new();
     let spawn = || {
         let mut command = database.command("tatp load --subscribers 20000 --progress none");
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let outcomes: Vec<Outcome> =
         [spawn(), spawn()].into_iter().map(|child| Outcome::of(child.wait_with_output().unwrap())).collect();
@@ -231,8 +258,7 @@ fn a_server_that_comes_up_late_is_waited_for() {
     wait_until_closed(database.port());
     let mut command = driver(&["tatp", "check", "--progress", "none", "--connect-timeout", "200s"]);
     command.args(["--url", &database.url()]).env("DBBENCH_PASSWORD", PASSWORD);
-    let child =
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     database.start_server();
     let outcome = Outcome::of(child.wait_with_output().unwrap());
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);

@@ -4,7 +4,7 @@ mod support;
 
 use bytes::Bytes;
 use dbbench_driver::engine::mysql::{MySql, MySqlSession};
-use dbbench_driver::engine::{CopyIn, Engine, ErrorKind, Isolation, Row, Session, Value};
+use dbbench_driver::engine::{CopyIn, Engine, ErrorKind, Isolation, Row, RowFormat, Session, Value};
 use support::cluster::PASSWORD;
 use support::mariadb::MariaDb;
 
@@ -111,7 +111,7 @@ fn values_that_are_cut_off_and_rows_left_out_end_a_load() {
             ("x|a\n", "Incorrect integer value"),
         ] {
             session.script("DELETE FROM t").await.unwrap();
-            let mut copy = session.copy_in("t").await.unwrap();
+            let mut copy = session.copy_in("t", RowFormat::Text).await.unwrap();
             copy.send(Bytes::from(rows)).await.unwrap();
             let error = copy.finish().await.unwrap_err();
             let known =
@@ -119,7 +119,7 @@ fn values_that_are_cut_off_and_rows_left_out_end_a_load() {
             assert!(known, "{rows:?}: {error}");
         }
         session.script("DELETE FROM t").await.unwrap();
-        let mut copy = session.copy_in("t").await.unwrap();
+        let mut copy = session.copy_in("t", RowFormat::Text).await.unwrap();
         copy.send(Bytes::from("1|a\\\\\n2|")).await.unwrap();
         copy.send(Bytes::from("\\N\n")).await.unwrap();
         assert_eq!(copy.finish().await.unwrap(), 2);
@@ -131,7 +131,7 @@ fn values_that_are_cut_off_and_rows_left_out_end_a_load() {
 fn a_load_that_is_given_up_leaves_no_rows() {
     with_sessions(async |one, two| {
         one.script("CREATE TABLE t (a int PRIMARY KEY)").await.unwrap();
-        let mut copy = one.copy_in("t").await.unwrap();
+        let mut copy = one.copy_in("t", RowFormat::Text).await.unwrap();
         copy.send(Bytes::from("1\n2\n")).await.unwrap();
         tokio::task::yield_now().await;
         drop(copy);

@@ -1,7 +1,7 @@
 //! One invocation of a workload's command: engine, schema, and how to report.
 #![allow(async_fn_in_trait)] // tasks run on the main thread's runtime, so no bound is wanted
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -10,13 +10,10 @@ use super::Common;
 use crate::engine::hyper::Hyper;
 use crate::engine::mysql::MySql;
 use crate::engine::postgres::Postgres;
-use crate::engine::{Engine, EngineError, ErrorKind, Feature, Server};
+use crate::engine::{Engine, Feature, Patient, Server};
 use crate::failure::Failure;
 use crate::report::{Document, Progress};
 use crate::target::Agents;
-
-/// Pause between two attempts to connect.
-const PAUSE: Duration = Duration::from_millis(250);
 
 /// Everything that the commands of all workloads have in common.
 pub struct Invocation<E> {
@@ -83,12 +80,12 @@ async fn perform_at(task: &impl Task, connection: &Connection) -> Result<Documen
     }
 }
 
-impl<E: Engine> Invocation<E> {
+impl<E: Engine> Invocation<Patient<E>> {
     fn new(engine: E, task: &impl Task, schema: String, url: String) -> Result<Self, Failure> {
         let common = task.common();
         engine.dialect().require(task.workload(), task.needs())?;
         Ok(Invocation {
-            engine,
+            engine: Patient::new(engine, common.reporting.connect_timeout),
             workload: task.workload(),
             schema,
             seed: common.reporting.seed,
@@ -99,7 +96,9 @@ impl<E: Engine> Invocation<E> {
             common: common.clone(),
         })
     }
+}
 
+impl<E: Engine> Invocation<E> {
     /// Opens the first session of a command, which shows that it waits.
     pub async fn connect(&self) -> Result<E::Session, Failure> {
         self.progress.begin("wait", 1, "database");
@@ -110,34 +109,7 @@ impl<E: Engine> Invocation<E> {
 
     /// Opens a session; waits for a server that is not up yet, and fails at once where waiting is no use.
     pub async fn reach(&self) -> Result<E::Session, Failure> {
-        let began = Instant::now();
-        loop {
-            match self.engine.connect().await {
-                Ok(session) => return Ok(session),
-                Err(error) => {
-                    // An error on a fresh connection can mean that the server is on its way up.
-                    let passing = matches!(error.kind, ErrorKind::NotReady | ErrorKind::ConnectionLost);
-                    if !passing || began.elapsed() + PAUSE >= self.patience {
-                        return Err(self.no_connection(error));
-                    }
-                    tokio::time::sleep(PAUSE).await;
-                }
-            }
-        }
-    }
-
-    fn no_connection(&self, error: EngineError) -> Failure {
-        let address = self.engine.address();
-        let passing = matches!(error.kind, ErrorKind::NotReady | ErrorKind::ConnectionLost);
-        let message = match passing {
-            true => format!("no connection to {address} within {} s: {error}", self.patience.as_secs_f64()),
-            false => format!("no connection to {address}: {error}"),
-        };
-        let mut failure = Failure::from(error);
-        if passing {
-            failure.reason = "DatabaseUnreachable";
-        }
-        Failure { message, ..failure }
+        Ok(self.engine.connect().await?)
     }
 
     /// A document without measurements yet. `parameters` are the workload's own, an object.

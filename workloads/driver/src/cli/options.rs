@@ -26,7 +26,7 @@ pub struct Reporting {
     #[arg(long, value_name = "URL", requires = "agent")]
     pub host_agent: Option<String>,
 
-    /// How long to wait for a database or an agent that is not up yet
+    /// How long each connection waits for a database, or an agent, that is not up or has none free
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     pub connect_timeout: Duration,
 

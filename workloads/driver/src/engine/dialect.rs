@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{EngineError, ErrorKind};
+use super::{EngineError, ErrorKind, RowFormat};
 
 /// SQL in which the engines differ. A workload asks for it only where no common form exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,21 @@ impl Dialect {
             Dialect::PostgreSql | Dialect::MySql => &[],
             Dialect::Hyper => &[Feature::Keys, Feature::RowLocks],
         }
+    }
+
+    /// Whether a bulk load can be in this format.
+    pub fn takes(self, format: RowFormat) -> bool {
+        // Hyper has a binary format of its own.
+        format == RowFormat::Text || self == Dialect::PostgreSql
+    }
+
+    /// [`ErrorKind::Unsupported`] for a format that it does not take.
+    pub fn require_format(self, format: RowFormat) -> Result<(), EngineError> {
+        if self.takes(format) {
+            return Ok(());
+        }
+        let message = format!("{self} takes no rows in PostgreSQL's binary format");
+        Err(EngineError::new(ErrorKind::Unsupported, "unsupported", message))
     }
 
     /// [`ErrorKind::Unsupported`] when the engine lacks something that the workload needs.

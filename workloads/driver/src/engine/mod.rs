@@ -9,6 +9,7 @@ mod error;
 mod fingerprint;
 pub mod hyper;
 pub mod mysql;
+mod patient;
 mod pgwire;
 pub mod postgres;
 mod settings;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 pub use dialect::{Dialect, Feature};
 pub use error::{EngineError, ErrorKind};
+pub use patient::Patient;
 pub use value::{Cell, Row, Value};
 
 /// A database server that sessions can be opened on.
@@ -80,9 +82,8 @@ pub trait Session: Sized {
     async fn commit(&self) -> Result<(), EngineError>;
     async fn rollback(&self) -> Result<(), EngineError>;
 
-    /// Starts a bulk load of rows in the driver's exchange format: text, `|` between the columns,
-    /// `\N` for null, a newline after each row.
-    async fn copy_in(&self, table: &str) -> Result<Self::Copy, EngineError>;
+    /// Starts a bulk load of rows in a format that [`Dialect::takes`].
+    async fn copy_in(&self, table: &str, format: RowFormat) -> Result<Self::Copy, EngineError>;
 
     /// Version and settings of the server.
     async fn server(&self) -> Result<Server, EngineError>;
@@ -133,6 +134,15 @@ pub trait Session: Sized {
 /// Rows of an answer as text, `None` for null: numbers in decimal notation and not rounded, dates as
 /// `YYYY-MM-DD`, no blanks at the end (so that CHAR and VARCHAR read the same).
 pub type Answer = Vec<Vec<Option<String>>>;
+
+/// How the rows of a bulk load are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFormat {
+    /// The driver's exchange format: text, `|` between the columns, `\N` for null, a newline after each row.
+    Text,
+    /// The tuples of PostgreSQL's binary COPY, without what stands before the first and after the last one.
+    Binary,
+}
 
 /// A running bulk load.
 pub trait CopyIn {

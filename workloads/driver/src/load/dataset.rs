@@ -1,6 +1,7 @@
 //! Data that can be made in chunks.
 
 use super::Key;
+use crate::engine::RowFormat;
 
 /// The data of a workload at one scale. Chunks depend on scale and seed alone, never on how many
 /// connections load them, so that the digest is the same for the same parameters.
@@ -22,6 +23,14 @@ pub trait Dataset: Clone + Send + 'static {
 
     fn chunks(&self, table: &Table) -> u32;
 
+    /// Begins to make what all rows need; returns at once. Called when it is certain that rows will be made.
+    fn prepare(&self) {}
+
+    /// The format of the rows.
+    fn format(&self) -> RowFormat {
+        RowFormat::Text
+    }
+
     /// The rows of one chunk.
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows>;
 
@@ -38,8 +47,14 @@ pub struct Table {
     pub name: &'static str,
 }
 
-/// Rows of one chunk in the exchange format of [`crate::engine::Session::copy_in`].
+/// Rows of one chunk in the data's format.
 pub trait Rows {
     /// Appends rows until `out` holds `enough` bytes or the chunk ends; returns how many. Zero is the end.
     fn fill(&mut self, out: &mut Vec<u8>, enough: usize) -> u64;
+
+    /// The rows that the last call of `fill` has `written`, as they go into the digest: in one form for every
+    /// engine.
+    fn digested<'a>(&'a self, written: &'a [u8]) -> &'a [u8] {
+        written
+    }
 }

@@ -11,7 +11,7 @@ pub const TABLE: &str = "dbbench_chunks";
 
 const CREATE: &str = "CREATE TABLE dbbench_chunks (
     table_name varchar(64) NOT NULL, chunk integer NOT NULL, row_count bigint NOT NULL, byte_count bigint NOT NULL,
-    digest varchar(64) NOT NULL, PRIMARY KEY (table_name, chunk))";
+    digest varchar(32) NOT NULL, PRIMARY KEY (table_name, chunk))";
 
 const READ: &str = "SELECT table_name, chunk, row_count, byte_count, digest FROM dbbench_chunks";
 
@@ -135,7 +135,7 @@ mod tests {
     fn digests_survive_their_way_through_text() {
         let digest: ChunkDigest = std::array::from_fn(|index| (index * 37) as u8);
         assert_eq!(from_hex(&hex(&digest)), Some(digest));
-        for wrong in ["", "00", &"g".repeat(64), &"0".repeat(63)] {
+        for wrong in ["", "00", &"g".repeat(32), &"0".repeat(31)] {
             assert_eq!(from_hex(wrong), None, "{wrong}");
         }
     }

@@ -173,6 +173,7 @@ async fn write<E: Engine, D: Dataset>(
 ) -> Result<Record, Failure> {
     let mut phases: Vec<Phase> = Vec::new();
     let began = std::time::Instant::now();
+    dataset.prepare();
     let resumed = journal.is_some();
     let journal = match journal {
         Some(journal) => journal,

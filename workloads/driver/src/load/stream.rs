@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::dataset::{Dataset, Table};
-use super::digest::ChunkDigest;
+use super::digest::{ChunkDigest, ChunkHash};
 use super::journal::{self, Chunk, Entry, Journal};
 use super::queue::Queue;
 use crate::engine::{CopyIn, Engine, EngineError, ErrorKind, Isolation, Session};
@@ -61,7 +60,7 @@ pub async fn stream<E: Engine, D: Dataset>(
     let mut work: Vec<(&'static Table, Vec<u32>)> = Vec::new();
     for table in dataset.tables() {
         sent.rows.insert(table.name, 0);
-        sent.digests.insert(table.name, vec![[0; 32]; dataset.chunks(table) as usize]);
+        sent.digests.insert(table.name, vec![[0; 16]; dataset.chunks(table) as usize]);
         let mut missing = Vec::new();
         for number in 0..dataset.chunks(table) {
             match journal.chunk(table.name, number) {
@@ -123,7 +122,7 @@ async fn feed<E: Engine, D: Dataset>(
         if entry.is_some() {
             session.begin(Isolation::ReadCommitted).await?;
         }
-        let mut copy = session.copy_in(table.name).await?;
+        let mut copy = session.copy_in(table.name, dataset.format()).await?;
         let (mut chunks, mut rows, mut bytes) = (Vec::new(), 0, 0);
         let mut next = Some(first);
         while let Some(number) = next {
@@ -165,7 +164,7 @@ async fn send<D: Dataset>(
     stop: &AtomicBool,
 ) -> Result<Option<Chunk>, EngineError> {
     let mut rows = dataset.open(table, number);
-    let mut hash = Sha256::new();
+    let mut hash = ChunkHash::default();
     let mut chunk = Chunk { rows: 0, bytes: 0, digest: Default::default() };
     loop {
         let mut message = Vec::with_capacity(MESSAGE + 1024);
@@ -178,9 +177,9 @@ async fn send<D: Dataset>(
         }
         chunk.rows += added;
         chunk.bytes += message.len() as u64;
-        hash.update(&message);
+        hash.update(rows.digested(&message));
         copy.send(Bytes::from(message)).await?;
     }
-    chunk.digest = hash.finalize().into();
+    chunk.digest = hash.finish();
     Ok(Some(chunk))
 }

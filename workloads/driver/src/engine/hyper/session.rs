@@ -8,7 +8,8 @@ use postgres_types::Type;
 use super::{in_hyper, plan, split, Hyper};
 use crate::engine::pgwire::{self, Copy, Line, Row};
 use crate::engine::{
-    quote_identifier, settings, Answer, EngineError, ErrorKind, Isolation, Server, Session, Value,
+    quote_identifier, settings, Answer, Dialect, EngineError, ErrorKind, Isolation, RowFormat, Server,
+    Session, Value,
 };
 
 /// A session, and whether the database was there when it began.
@@ -124,8 +125,9 @@ impl Session for HyperSession {
         self.script("ROLLBACK").await
     }
 
-    async fn copy_in(&self, table: &str) -> Result<Copy, EngineError> {
-        Copy::start(self.attached()?, table).await.map_err(in_hyper)
+    async fn copy_in(&self, table: &str, format: RowFormat) -> Result<Copy, EngineError> {
+        Dialect::Hyper.require_format(format)?;
+        Copy::start(self.attached()?, table, format).await.map_err(in_hyper)
     }
 
     async fn server(&self) -> Result<Server, EngineError> {

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::load::MySqlCopy;
 use super::{error, literal, placeholder, plan, quote, settings, value};
-use crate::engine::{Answer, EngineError, ErrorKind, Isolation, Server, Session, Value};
+use crate::engine::{Answer, Dialect, EngineError, ErrorKind, Isolation, RowFormat, Server, Session, Value};
 
 /// A session. The connection is shared with the task that feeds a load.
 pub struct MySqlSession {
@@ -165,7 +165,8 @@ impl Session for MySqlSession {
         self.script("ROLLBACK").await
     }
 
-    async fn copy_in(&self, table: &str) -> Result<MySqlCopy, EngineError> {
+    async fn copy_in(&self, table: &str, format: RowFormat) -> Result<MySqlCopy, EngineError> {
+        Dialect::MySql.require_format(format)?;
         Ok(MySqlCopy::start(self.conn.clone().lock_owned().await, table))
     }
 

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::plan;
 use crate::engine::pgwire::{Copy, Line, Row, Statement};
-use crate::engine::{quote_identifier, settings, Answer, EngineError, Isolation, Server, Session, Value};
+use crate::engine::{
+    quote_identifier, settings, Answer, EngineError, Isolation, RowFormat, Server, Session, Value,
+};
 
 /// A session, and the password that must not be repeated.
 pub struct PostgresSession {
@@ -63,8 +65,8 @@ impl Session for PostgresSession {
         self.script("ROLLBACK").await
     }
 
-    async fn copy_in(&self, table: &str) -> Result<Copy, EngineError> {
-        Copy::start(&self.line, table).await
+    async fn copy_in(&self, table: &str, format: RowFormat) -> Result<Copy, EngineError> {
+        Copy::start(&self.line, table, format).await
     }
 
     async fn server(&self) -> Result<Server, EngineError> {

@@ -1,25 +1,30 @@
-//! Rows from the `tpchgen` crate, in the exchange format.
-
-use std::fmt::Display;
-use std::io::Write;
+//! The population: the rows of the `tpchgen` crate, in chunks.
 
 use tpchgen::generators::{
     CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
     RegionGenerator, SupplierGenerator,
 };
 
+use tpchgen::text::TextPool;
+
+use super::rows::{written, Form};
 use super::{schema, ScaleFactor};
+use crate::engine::{Dialect, RowFormat};
 use crate::load::{Dataset, Key, Rows, Table};
 
-/// The eight tables at one scale factor.
+/// The eight tables at one scale factor, for one kind of engine.
 #[derive(Debug, Clone)]
 pub struct TpchData {
     scale: ScaleFactor,
+    format: RowFormat,
 }
 
 impl TpchData {
-    pub fn new(scale: ScaleFactor) -> Self {
-        TpchData { scale }
+    /// Binary where the engine takes it: that spares the server reading decimals and dates, and the driver
+    /// writing them.
+    pub fn new(scale: ScaleFactor, dialect: Dialect) -> Self {
+        let binary = dialect.takes(RowFormat::Binary);
+        TpchData { scale, format: if binary { RowFormat::Binary } else { RowFormat::Text } }
     }
 }
 
@@ -45,19 +50,24 @@ impl Dataset for TpchData {
     }
 
     fn chunks(&self, table: &Table) -> u32 {
-        let by_scale = |per_scale: f64| (self.scale.value() * per_scale).ceil() as u32;
-        match table.name {
-            // 40 MB of text in each chunk, and something for two connections at the smallest scales
-            "lineitem" | "orders" => by_scale(20.0).max(2),
-            "partsupp" => by_scale(4.0).max(1),
-            "part" | "customer" => by_scale(1.0).max(1),
-            "supplier" => by_scale(0.1).max(1),
-            _ => 1,
-        }
+        chunks(table.name, &self.scale)
+    }
+
+    fn prepare(&self) {
+        // A second of one CPU, in which the tables are made; the first row waits for what is left of it.
+        let _ = std::thread::Builder::new().name("texts".into()).spawn(TextPool::get_or_init_default);
+    }
+
+    fn format(&self) -> RowFormat {
+        self.format
     }
 
     fn open(&self, table: &Table, chunk: u32) -> Box<dyn Rows> {
-        rows(table.name, &self.scale, chunk as i32 + 1, self.chunks(table) as i32, Ending::Newline)
+        let form = match self.format {
+            RowFormat::Binary => Form::Binary,
+            RowFormat::Text => Form::Text,
+        };
+        rows(table.name, &self.scale, chunk as i32 + 1, self.chunks(table) as i32, form)
     }
 
     fn keys(&self) -> &'static [Key] {
@@ -69,55 +79,33 @@ impl Dataset for TpchData {
     }
 }
 
-/// The rows of one of `parts` parts (from 1) of a table. A part beyond the last one continues the random
-/// streams of `orders` and `lineitem`, as the data of the refresh functions does.
-pub fn rows(table: &str, scale: &ScaleFactor, part: i32, parts: i32, ending: Ending) -> Box<dyn Rows> {
-    let scale = scale.value();
+/// How many chunks a table is loaded in.
+pub fn chunks(table: &str, scale: &ScaleFactor) -> u32 {
+    let by_scale = |per_scale: f64| (scale.value() * per_scale).ceil() as u32;
     match table {
-        "lineitem" => lines(LineItemGenerator::new(scale, part, parts).iter(), ending),
-        "orders" => lines(OrderGenerator::new(scale, part, parts).iter(), ending),
-        "partsupp" => lines(PartSuppGenerator::new(scale, part, parts).iter(), ending),
-        "part" => lines(PartGenerator::new(scale, part, parts).iter(), ending),
-        "customer" => lines(CustomerGenerator::new(scale, part, parts).iter(), ending),
-        "supplier" => lines(SupplierGenerator::new(scale, part, parts).iter(), ending),
-        "nation" => lines(NationGenerator::new(scale, part, parts).iter(), ending),
-        "region" => lines(RegionGenerator::new(scale, part, parts).iter(), ending),
-        name => unreachable!("{name} is no table of TPC-H"),
+        // 40 MB of text in each chunk, and something for two connections at the smallest scales
+        "lineitem" | "orders" => by_scale(20.0).max(2),
+        "partsupp" => by_scale(4.0).max(1),
+        "part" | "customer" => by_scale(1.0).max(1),
+        "supplier" => by_scale(0.1).max(1),
+        _ => 1,
     }
 }
 
-/// How a line ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// `a|b|c` and a newline: the exchange format.
-    Newline,
-    /// `a|b|c|` and a newline: dbgen's files.
-    Separator,
-}
-
-/// Rows whose text is dbgen's `a|b|c|`, which lacks the newline.
-struct Lines<I> {
-    rows: I,
-    ending: Ending,
-}
-
-pub fn lines<I: Iterator<Item: Display> + 'static>(rows: I, ending: Ending) -> Box<dyn Rows> {
-    Box::new(Lines { rows, ending })
-}
-
-impl<I: Iterator<Item: Display>> Rows for Lines<I> {
-    fn fill(&mut self, out: &mut Vec<u8>, enough: usize) -> u64 {
-        let mut rows = 0;
-        while out.len() < enough {
-            let Some(row) = self.rows.next() else { break };
-            write!(out, "{row}").expect("writing into memory does not fail");
-            match (self.ending, out.last_mut()) {
-                (Ending::Newline, Some(last)) => *last = b'\n',
-                _ => out.push(b'\n'),
-            }
-            rows += 1;
-        }
-        rows
+/// The rows of one of `parts` parts (from 1) of a table. A part beyond the last one continues the random
+/// streams of `orders` and `lineitem`, as the data of the refresh functions does.
+pub fn rows(table: &str, scale: &ScaleFactor, part: i32, parts: i32, form: Form) -> Box<dyn Rows> {
+    let scale = scale.value();
+    match table {
+        "lineitem" => written(LineItemGenerator::new(scale, part, parts).iter(), form),
+        "orders" => written(OrderGenerator::new(scale, part, parts).iter(), form),
+        "partsupp" => written(PartSuppGenerator::new(scale, part, parts).iter(), form),
+        "part" => written(PartGenerator::new(scale, part, parts).iter(), form),
+        "customer" => written(CustomerGenerator::new(scale, part, parts).iter(), form),
+        "supplier" => written(SupplierGenerator::new(scale, part, parts).iter(), form),
+        "nation" => written(NationGenerator::new(scale, part, parts).iter(), form),
+        "region" => written(RegionGenerator::new(scale, part, parts).iter(), form),
+        name => unreachable!("{name} is no table of TPC-H"),
     }
 }
 
@@ -142,7 +130,7 @@ mod tests {
 
     #[test]
     fn rows_are_lines_without_a_closing_separator_or_backslash() {
-        let data = TpchData::new("0.01".parse().unwrap());
+        let data = TpchData::new("0.01".parse().unwrap(), Dialect::MySql);
         let regions = all(&data, "region");
         assert_eq!(regions.lines().count(), 5);
         assert!(regions.starts_with("0|AFRICA|"));
@@ -154,8 +142,17 @@ mod tests {
     }
 
     #[test]
+    fn equal_parameters_give_equal_data_on_every_engine_and_in_every_version() {
+        let digest = "sha256:?";
+        for dialect in [Dialect::PostgreSql, Dialect::MySql, Dialect::Hyper] {
+            let data = TpchData::new("0.01".parse().unwrap(), dialect);
+            assert_eq!(crate::load::digest_of(&data), digest, "{dialect}");
+        }
+    }
+
+    #[test]
     fn chunks_together_are_the_whole_table() {
-        let data = TpchData::new("0.01".parse().unwrap());
+        let data = TpchData::new("0.01".parse().unwrap(), Dialect::MySql);
         assert_eq!(all(&data, "orders").lines().count(), 15_000);
         assert_eq!(all(&data, "lineitem").lines().count(), 60_175);
     }

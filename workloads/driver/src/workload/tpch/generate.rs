@@ -10,10 +10,11 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::json;
 
-use super::data::{self, Ending};
+use super::data;
+use super::rows::Form;
 use super::{schema, ScaleFactor};
 use crate::failure::Failure;
-use crate::load::{Dataset, Rows};
+use crate::load::Rows;
 
 #[derive(Debug, Args)]
 pub struct GenerateCommand {
@@ -50,11 +51,10 @@ pub fn generate(command: &GenerateCommand) -> Result<(), Failure> {
         }
         let path = command.output_dir.join(format!("{}.tbl", table.name));
         // A chunk of the load has about 40 MB.
-        let chunks = data::TpchData::new(command.scale_factor.clone()).chunks(table);
+        let chunks = data::chunks(table.name, &command.scale_factor);
         let parts = if chunks == 1 { 1 } else { (f64::from(chunks) * 40e6 / PIECE).ceil() as u32 };
-        let open = |part: u32| {
-            data::rows(table.name, &command.scale_factor, part as i32, parts as i32, Ending::Separator)
-        };
+        let open =
+            |part: u32| data::rows(table.name, &command.scale_factor, part as i32, parts as i32, Form::File);
         let (rows, bytes) = write_file(&path, parts, threads, open)?;
         written.insert(table.name.into(), json!({"rows": rows, "bytes": bytes}));
     }

@@ -11,6 +11,7 @@ mod parameters;
 mod performance;
 mod queries;
 mod refresh;
+mod rows;
 mod run;
 mod scale;
 mod schema;
@@ -281,7 +282,8 @@ impl Task for DatabaseCommand {
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
             DatabaseCommand::Load(command) => {
-                let dataset = data::TpchData::new(command.scale_factor.clone());
+                let dialect = invocation.engine.dialect();
+                let dataset = data::TpchData::new(command.scale_factor.clone(), dialect);
                 let scale = ("scaleFactor", command.scale_factor.text().into());
                 load::load(invocation, &dataset, &command.load, scale).await
             }

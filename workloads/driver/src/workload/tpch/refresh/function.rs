@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::{State, UpdateSet};
-use crate::engine::{CopyIn, EngineError, ErrorKind, Isolation, Session};
+use crate::engine::{CopyIn, EngineError, ErrorKind, Isolation, RowFormat, Session};
 use crate::failure::Failure;
 use crate::load;
 
@@ -122,7 +122,7 @@ async fn copy<S: Session>(
     table: &str,
     (messages, rows): &(Vec<Bytes>, u64),
 ) -> Result<u64, EngineError> {
-    let mut copy = session.copy_in(table).await?;
+    let mut copy = session.copy_in(table, RowFormat::Text).await?;
     for message in messages {
         copy.send(message.clone()).await?;
     }

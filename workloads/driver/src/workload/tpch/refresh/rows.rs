@@ -6,7 +6,7 @@
 
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 
-use super::super::data::{self, Ending};
+use super::super::rows::{self, Form};
 use super::super::ScaleFactor;
 use crate::load::Rows;
 
@@ -45,7 +45,7 @@ impl UpdateSet {
                 order.o_orderkey = new_key(order.o_orderkey, loaded);
                 order
             });
-        data::lines(orders, Ending::Newline)
+        rows::written(orders, Form::Text)
     }
 
     /// Rows for `lineitem`, in the exchange format.
@@ -56,7 +56,7 @@ impl UpdateSet {
                 line.l_orderkey = new_key(line.l_orderkey, loaded);
                 line
             });
-        data::lines(lines, Ending::Newline)
+        rows::written(lines, Form::Text)
     }
 
     /// Number of lines of the new orders.
