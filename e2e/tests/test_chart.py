@@ -106,6 +106,53 @@ def test_roles_grant_in_their_namespaces_what_cluster_roles_grant_everywhere(hel
     assert inside == everywhere - of_the_cluster
 
 
+def network_policy(helm: Helm, *settings: str) -> dict[str, Any]:
+    documents = render(helm, "networkPolicy.enabled=true", *settings)
+    (policy,) = of_kind(documents, "NetworkPolicy")
+    (deployment,) = of_kind(documents, "Deployment")
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    return policy
+
+
+def test_a_network_policy_is_there_when_asked_for(helm: Helm) -> None:
+    assert not of_kind(render(helm), "NetworkPolicy")
+    spec = network_policy(helm)["spec"]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    assert spec["ingress"] == [{"ports": [{"port": "metrics", "protocol": "TCP"}]}]
+    (names, server) = spec["egress"]
+    assert {port["port"] for port in names["ports"]} == {53}
+    assert server == {"ports": [{"port": port, "protocol": "TCP"} for port in (443, 6443)]}
+
+
+def test_a_network_policy_can_name_the_peers(helm: Helm) -> None:
+    """Whoever may ask for metrics, `helm test` may, too."""
+    monitoring = "networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=monitoring"
+    server = ("networkPolicy.apiServer.cidrs={10.96.0.1/32}", "networkPolicy.apiServer.ports={443}")
+    documents = render(helm, "networkPolicy.enabled=true", monitoring)
+    spec = network_policy(helm, monitoring, *server)["spec"]
+    (asked, tested) = spec["ingress"][0]["from"]
+    assert asked == {"namespaceSelector": {"matchLabels": {"team": "monitoring"}}}
+    (pod,) = of_kind(documents, "Pod")
+    labels = pod["metadata"]["labels"]
+    assert tested["podSelector"]["matchLabels"].items() <= labels.items()
+    assert spec["egress"][1] == {
+        "ports": [{"port": 443, "protocol": "TCP"}],
+        "to": [{"ipBlock": {"cidr": "10.96.0.1/32"}}],
+    }
+
+
+@pytest.mark.parametrize("peers", [(), ("networkPolicy.apiServer.cidrs={10.96.0.1/32,fd00::/8}",)])
+def test_a_network_policy_is_accepted_by_the_server(
+    kubectl: Kubectl, helm: Helm, peers: tuple[str, ...]
+) -> None:
+    policy = network_policy(helm, *peers)
+    policy["metadata"]["namespace"] = "default"
+    kubectl(
+        "create", "--dry-run=server", "--validate=strict", "-f", "-", text=yaml.safe_dump(policy)
+    )
+
+
 def test_one_registry_serves_every_image(helm: Helm) -> None:
     documents = render(helm, "image.registry=mirror.example.com/x", "image.tag=9.9.9")
     (deployment,) = of_kind(documents, "Deployment")
@@ -145,6 +192,8 @@ def test_targets_in_the_node_s_namespaces_are_opt_in(helm: Helm, setting: str, v
         ("replicas=2", "replicas"),
         ("watchNamespaces={Team_A}", "watchNamespaces"),
         ("image.pullPolicy=Sometimes", "pullPolicy"),
+        ("networkPolicy.apiServer.cidrs={api.example.com}", "cidrs"),
+        ("networkPolicy.metricsFrom[0].namespace=monitoring", "metricsFrom"),
         ("serviceAccount.create=false", "serviceAccount.name is needed"),
     ],
 )
