@@ -39,7 +39,7 @@ def test_a_change_is_named_with_its_trial_interval_and_verdict():
     assert verdict.startswith("vm orders 20 Regressed +")
     assert verdict.endswith("v10 to v19 with v0 to v9")
     assert change.startswith("vm orders v10 +")
-    assert "Slower 0.001" in change
+    assert "Slower 0.0001" in change
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_document_has_all_values():
     [
         (["-"], "nonsense\n", "standard input: line 1: there is no column target"),
         (["none.csv"], None, "none.csv: No such file or directory"),
-        (["-", "--significance", "0.0001"], HEADER, "must be at least 0.001"),
+        (["-", "--significance", "0.00001"], HEADER, "must be at least 0.0001"),
         ([], None, "name a benchmark, a FILE, files of dbbench export, or give -l"),
         (["-", "a"], HEADER, "- is a file of measurements: give it alone"),
         (["a.csv", "--of", "values"], None, "give it alone, without -l and --of"),

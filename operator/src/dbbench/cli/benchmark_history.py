@@ -8,8 +8,9 @@ from dataclasses import replace
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.exported import is_archive, load, published_results
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
-from dbbench.cli.session import Session, connect
+from dbbench.cli.session import Refused, Session, connect
 from dbbench.cli.where import Where
+from dbbench.kube.cluster import Manifest
 from dbbench.results.documents import SUMMARY_JSON
 from dbbench.results.history import History, Run, fingerprint, history
 
@@ -64,7 +65,7 @@ async def _asked(
     async with connect(where) as session:
         runs = [await _run(session, await session.benchmark(name)) for name in names]
         left_out = []
-        for body in await session.selected(selector) if selector else ():
+        for body in await _selected(session, selector) if selector else ():
             name = str(body["metadata"]["name"])
             if name in names:
                 continue
@@ -73,6 +74,15 @@ async def _asked(
             except CommandFailed as error:
                 left_out.append((name, f"cannot be read: {error.message}"))
     return runs, left_out
+
+
+async def _selected(session: Session, selector: str) -> tuple[Manifest, ...]:
+    try:
+        return await session.selected(selector)
+    except Refused as error:
+        raise CommandFailed(
+            f"-l {selector}: {error.message}; write for example -l team=db,env!=test"
+        ) from error
 
 
 async def _run(session: Session, benchmark: DBBenchmark) -> Run:

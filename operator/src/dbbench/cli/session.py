@@ -261,7 +261,7 @@ def _is_about(involved: Manifest, name: str) -> bool:
 
 
 class Refused(CommandFailed):
-    """The API server does not take the object: its rules, in its words."""
+    """The API server does not take the object, or a selector: why, in its words."""
 
 
 class _Explained:
@@ -295,7 +295,7 @@ class _Explained:
                 f"{_message(error)}. Check with: kubectl auth can-i {self._action} "
                 f"-n {self._namespace}"
             )
-        if error.status == 422:
+        if error.status in (400, 422):
             return Refused(_message(error))
         text = f"the cluster at {self._server} answered {error.status}: {_message(error)}"
         if not error.status or error.status == 429 or error.status >= 500:
