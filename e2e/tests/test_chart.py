@@ -98,12 +98,24 @@ def rights(documents: list[dict[str, Any]], kind: str) -> set[tuple[str, str, st
 
 
 def test_roles_grant_in_their_namespaces_what_cluster_roles_grant_everywhere(helm: Helm) -> None:
-    options = ("cloudNativePG.enabled=true", "crds.enabled=false")
+    options = ("cloudNativePG.enabled=true", "networkPolicy.benchmarks=true", "crds.enabled=false")
     everywhere = rights(render(helm, *options), "ClusterRole")
     of_the_cluster = {(g, r, v) for g, r, v in everywhere if r in CLUSTER_SCOPED}
     assert {resource for _, resource, _ in of_the_cluster} == CLUSTER_SCOPED
     inside = rights(render(helm, *options, "watchNamespaces={team-a}"), "Role")
     assert inside == everywhere - of_the_cluster
+
+
+def test_rights_on_network_policies_are_there_when_asked_for(helm: Helm) -> None:
+    plain, asked = render(helm), render(helm, "networkPolicy.benchmarks=true")
+    more = rights(asked, "ClusterRole") - rights(plain, "ClusterRole")
+    assert {(group, resource) for group, resource, _ in more} == {
+        ("networking.k8s.io", "networkpolicies")
+    }
+    for documents, value in ((plain, "false"), (asked, "true")):
+        (deployment,) = of_kind(documents, "Deployment")
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        assert {"name": "DBBENCH_NETWORK_POLICIES", "value": value} in container["env"]
 
 
 def network_policy(helm: Helm, *settings: str) -> dict[str, Any]:

@@ -62,6 +62,12 @@
   verbs: [list, create, patch, delete]
 {{- end -}}
 
+{{- define "dbbench.networkPolicyRules" -}}
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [list, create, patch, delete]
+{{- end -}}
+
 {{- define "dbbench.cloudNativePGRules" -}}
 - apiGroups: [postgresql.cnpg.io]
   resources: [clusters]

@@ -32,6 +32,7 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         settings.images,
         settings.namespaces,
         privileged_targets=settings.privileged_targets,
+        network_policies=settings.network_policies,
     )
     server = Server(cluster, reconciler, settings)
 

@@ -63,6 +63,7 @@ class Reconciler:
         namespaces: tuple[str, ...],
         *,
         privileged_targets: bool = False,
+        network_policies: bool = False,
     ) -> None:
         self.queue: Workqueue[Key] = Workqueue()
         self.statistics = Statistics()
@@ -70,6 +71,7 @@ class Reconciler:
         self._images = images
         self._namespaces = namespaces
         self._privileged_targets = privileged_targets
+        self._network_policies = network_policies
         self._nodes = Queue(cluster, namespaces)
         self._admission = asyncio.Lock()
         self._queued: dict[Key, int] = {}
@@ -111,6 +113,7 @@ class Reconciler:
             benchmark,
             self._images,
             privileged_targets=self._privileged_targets,
+            network_policies=self._network_policies,
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)

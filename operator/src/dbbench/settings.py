@@ -10,6 +10,7 @@ from dbbench.targets.context import Images
 
 DEFAULT_REGISTRY = "dbbench"
 PRIVILEGED_TARGETS = "DBBENCH_PRIVILEGED_TARGETS"
+_NETWORK_POLICIES = "DBBENCH_NETWORK_POLICIES"
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Settings:
     """What the chart sets. `namespaces` empty: the whole cluster is watched.
 
     `privileged_targets`: targets may use a node's own namespaces (`host: {}`).
+    `network_policies`: each benchmark gets NetworkPolicies for its pods.
     """
 
     images: Images
@@ -24,6 +26,7 @@ class Settings:
     log_level: int
     port: int
     privileged_targets: bool
+    network_policies: bool
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -32,6 +35,12 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     def image(variable: str, name: str) -> str:
         return environment.get(variable) or f"{DEFAULT_REGISTRY}/{name}:{__version__}"
 
+    def switch(variable: str) -> bool:
+        value = environment.get(variable) or "false"
+        if value not in ("true", "false"):
+            raise ValueError(f"{variable} is {value!r}; write true or false")
+        return value == "true"
+
     level = environment.get("DBBENCH_LOG_LEVEL") or "INFO"
     levels = logging.getLevelNamesMapping()
     if level.upper() not in levels:
@@ -39,9 +48,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     port = environment.get("DBBENCH_PORT") or "8080"
     if not port.isdigit():
         raise ValueError(f"DBBENCH_PORT is {port!r}; write a port number such as 8080")
-    privileged = environment.get(PRIVILEGED_TARGETS) or "false"
-    if privileged not in ("true", "false"):
-        raise ValueError(f"{PRIVILEGED_TARGETS} is {privileged!r}; write true or false")
     names = environment.get("DBBENCH_WATCH_NAMESPACES", "").split(",")
     return Settings(
         images=Images(
@@ -53,5 +59,6 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         namespaces=tuple(name.strip() for name in names if name.strip()),
         log_level=levels[level.upper()],
         port=int(port),
-        privileged_targets=privileged == "true",
+        privileged_targets=switch(PRIVILEGED_TARGETS),
+        network_policies=switch(_NETWORK_POLICIES),
     )

@@ -99,6 +99,7 @@ class ModelCluster:
     nodes: tuple[dict[str, Any], ...] = (node("a"), node("b"))
     storage_classes: tuple[dict[str, Any], ...] = (STORAGE_CLASS,)
     kubevirt: bool = False
+    network_policies: bool = False
     kubevirts: tuple[dict[str, Any], ...] | None = None
     data_volumes: bool = False
     connections: dict[str, Connection] = field(default_factory=dict)
@@ -132,6 +133,7 @@ class ModelCluster:
             now=self.now,
             images=IMAGES,
             kubevirt=self.kubevirt,
+            network_policies=self.network_policies,
             kubernetes_version="v1.34.4",
             objects=copy.deepcopy(self.objects),
             pods=tuple(copy.deepcopy(list(self.pods.values()))),

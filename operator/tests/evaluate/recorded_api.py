@@ -183,6 +183,7 @@ def _verb(method: str, name: str) -> str:
 _KINDS = {
     "configmaps": "ConfigMap",
     "jobs": "Job",
+    "networkpolicies": "NetworkPolicy",
     "persistentvolumeclaims": "PersistentVolumeClaim",
     "secrets": "Secret",
     "services": "Service",

@@ -44,6 +44,7 @@ async def rights_used(
 ) -> set[Right]:
     """Of a benchmark from its creation until it is deleted because its time has passed."""
     served = frozenset(changes.pop("served", ()))
+    policies = changes.pop("network_policies", False)
     settings = {"targets": targets, "ttlAfterFinished": "1m", "trials": {"min": 1}}
     model = ModelCluster(
         spec(**settings, **changes),
@@ -52,7 +53,7 @@ async def rights_used(
     )
     api = RecordedApi(model, served, secrets=[SECRET])
     monkeypatch.setattr(gather, "datetime", Clock(model))
-    reconciler = Reconciler(Cluster(api), IMAGES, ())
+    reconciler = Reconciler(Cluster(api), IMAGES, (), network_policies=policies)
     for _ in range(200):
         await reconciler.reconcile(Key("ns", "bench"))
         model.pass_time()
@@ -110,5 +111,16 @@ async def test_clusters_of_cloudnativepg_are_the_one_right_more(
     )
     assert sorted(used - rights_granted()) == [
         Right("postgresql.cnpg.io", "clusters", verb)
+        for verb in ("create", "delete", "list", "patch")
+    ]
+
+
+async def test_network_policies_are_the_one_right_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    external = {"connection": {"secretRef": {"name": "orders-app"}}}
+    used = await rights_used(
+        monkeypatch, [POD, {"name": "prod", "external": external}], network_policies=True
+    )
+    assert sorted(used - rights_granted()) == [
+        Right("networking.k8s.io", "networkpolicies", verb)
         for verb in ("create", "delete", "list", "patch")
     ]

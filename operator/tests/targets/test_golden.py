@@ -20,6 +20,7 @@ from dbbench.targets import (
     secret,
     trial_job,
 )
+from dbbench.targets.network_policy import network_policies
 
 from .conftest import context
 
@@ -309,6 +310,19 @@ def test_jobs_against_an_external_database(golden: Golden) -> None:
 def test_jobs_against_cloudnativepg(golden: Golden) -> None:
     ctx = context(cloud_native_pg())
     golden("cloudnativepg-jobs", [load_job(ctx, ctx.spec.target("cnpg"), ctx.spec.workloads[2], 1)])
+
+
+@pytest.mark.parametrize(
+    ("case", "change"),
+    [
+        ("network-policies", None),
+        ("network-policies-host", host),
+        ("network-policies-external", external),
+        ("network-policies-mariadb", mariadb),
+    ],
+)
+def test_network_policies(golden: Golden, case: str, change: Any) -> None:
+    golden(case, network_policies(context(change)))
 
 
 def test_nothing_runs_an_external_database() -> None:

@@ -34,6 +34,7 @@ from dbbench.plan import plan_seed
 from dbbench.results.gates import GateOutcome
 from dbbench.results.record import Outcome
 from dbbench.targets.names import credentials_name
+from dbbench.targets.network_policy import network_policies
 
 HASH_ANNOTATION = "dbbench.io/manifest-hash"
 
@@ -112,10 +113,12 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         step=step.step,
     )
     credentials = credentials_name(state.benchmark)
+    policies = network_policies(state.context) if state.network_policies else ()
     return Decision(
         status=status,
         create_credentials=Ref("Secret", credentials) not in state.objects,
-        apply=tuple(_stamped(m) for m in step.objects if _needs_apply(state, m)),
+        # Before any pod that they are about.
+        apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
         delete=_recorded_jobs(state),
         requeue_after=WAITING,
     )

@@ -45,7 +45,8 @@ class State:
     cluster serves CDI's DataVolumes, `cloud_native_pg`: what of CloudNativePG's API is there for
     the operator, where a target needs it, and `connections`: the Secrets of external databases that
     there are, by name, None where they may not be read. `privileged_targets`: whether this operator
-    may run targets that use a node's own namespaces or files. `wait`: why the benchmark cannot have
+    may run targets that use a node's own namespaces or files. `network_policies`: whether it makes
+    them. `wait`: why the benchmark cannot have
     its nodes now; looked for only when it needs them and does not have them.
     """
 
@@ -54,6 +55,7 @@ class State:
     images: Images
     kubevirt: bool
     privileged_targets: bool = False
+    network_policies: bool = False
     kubernetes_version: str = ""
     objects: Mapping[Ref, Manifest] = field(default_factory=dict)
     pods: tuple[Manifest, ...] = ()

@@ -18,6 +18,7 @@ from dbbench.kube.kinds import (
     EVENT,
     JOB,
     KUBEVIRT,
+    NETWORK_POLICY,
     NODE,
     OWNED,
     POD,
@@ -31,7 +32,12 @@ from dbbench.targets.names import LABEL_BENCHMARK, label_value
 
 
 async def gather(
-    cluster: Cluster, benchmark: DBBenchmark, images: Images, *, privileged_targets: bool
+    cluster: Cluster,
+    benchmark: DBBenchmark,
+    images: Images,
+    *,
+    privileged_targets: bool,
+    network_policies: bool = False,
 ) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails.
 
@@ -42,6 +48,7 @@ async def gather(
     namespace = benchmark.metadata.namespace
     selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
     kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
+    kinds = (*kinds, NETWORK_POLICY) if network_policies else kinds
     owned = await asyncio.gather(
         *(cluster.list(kind, namespace, labels=selector) for kind in kinds)
     )
@@ -69,6 +76,7 @@ async def gather(
         now=datetime.now(UTC),
         images=images,
         privileged_targets=privileged_targets,
+        network_policies=network_policies,
         kubevirt=_kubevirt(benchmark, kubevirt_served),
         cloud_native_pg=cloud_native_pg,
         objects=objects,

@@ -34,6 +34,7 @@ CONFIG_MAP = Kind("v1", "ConfigMap", "configmaps")
 DEPLOYMENT = Kind("apps/v1", "Deployment", "deployments")
 EVENT = Kind("v1", "Event", "events")
 JOB = Kind("batch/v1", "Job", "jobs")
+NETWORK_POLICY = Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies")
 NODE = Kind("v1", "Node", "nodes", namespaced=False)
 POD = Kind("v1", "Pod", "pods")
 PVC = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
@@ -51,7 +52,7 @@ DATA_VOLUME = Kind("cdi.kubevirt.io/v1beta1", "DataVolume", "datavolumes")
 OWNED = (JOB, PVC, SECRET, SERVICE, STATEFUL_SET)
 
 _ALL = (
-    DBBENCHMARK, CONFIG_MAP, EVENT, JOB, NODE, POD, PVC, SECRET, SERVICE, STATEFUL_SET,
-    STORAGE_CLASS, VIRTUAL_MACHINE, CLOUD_NATIVE_PG,
+    DBBENCHMARK, CONFIG_MAP, EVENT, JOB, NETWORK_POLICY, NODE, POD, PVC, SECRET, SERVICE,
+    STATEFUL_SET, STORAGE_CLASS, VIRTUAL_MACHINE, CLOUD_NATIVE_PG,
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in _ALL}

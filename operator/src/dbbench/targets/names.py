@@ -38,6 +38,7 @@ class Component(StrEnum):
     PREPARATION = "preparation"
     RESULTS = "results"
     CREDENTIALS = "credentials"
+    NETWORK = "network"
 
 
 class JobKind(StrEnum):
@@ -177,6 +178,11 @@ def root_claim_name(benchmark: DBBenchmark, target: str) -> str:
 def credentials_name(benchmark: DBBenchmark) -> str:
     """Secret with the database's password, one for all targets."""
     return child_name(benchmark.metadata.name, "credentials")
+
+
+def policy_name(benchmark: DBBenchmark, what: str) -> str:
+    """NetworkPolicy of some of the benchmark's pods."""
+    return child_name(benchmark.metadata.name, what)
 
 
 def disk_job_name(benchmark: DBBenchmark, target: str) -> str:
