@@ -19,6 +19,7 @@ from calibration.checks import (
     stopping,
 )
 from calibration.experiments import NOISE, SETTINGS, SKEWED, Setting, simulate
+from calibration.history import alarms_by_night, false_alarms, planted
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import block
 from dbbench.results import latency
@@ -129,3 +130,22 @@ def test_simulated_runs_have_the_order_of_the_plan():
 def test_no_noise_has_another_name():
     with pytest.raises(ValueError, match="no noise is called 'pink'"):
         simulate(Setting("", noise="pink"), 3, 1, 0.0, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("kind", ["normal", "t3", "lognormal"])
+def test_histories_without_a_change_are_seldom_anything_but_unchanged(kind):
+    # Binomial: 1 % of 300 is 3, and 8 is three standard deviations more.
+    assert false_alarms(kind, 20, 300, np.random.default_rng(6)) <= 8 / 300
+
+
+def test_who_looks_every_night_sees_every_alarm_of_who_looks_once():
+    once = false_alarms("normal", 12, 40, np.random.default_rng(7))
+    assert once <= alarms_by_night("normal", 12, 40, np.random.default_rng(7)) <= 0.15
+
+
+def test_a_planted_step_is_found_where_it_is():
+    found = planted("normal", (12, 4), 0.05, 40, np.random.default_rng(8))
+    assert found.found >= 0.9
+    assert found.exact >= 0.85
+    assert found.held >= 0.8
+    assert planted("normal", (12, 4), 0.0, 40, np.random.default_rng(8)).found <= 0.1
