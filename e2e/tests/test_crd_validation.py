@@ -64,6 +64,7 @@ ACCEPTED: list[tuple[str, Any]] = [
                 "warmup": "0s",
                 "duration": "900s",
                 "physicalCPUs": 65536,
+                "maxSystemTime": "12.5%",
             },
         },
     ),
@@ -184,6 +185,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         {"name": "m", "zachmann": {"tableSize": "100"}},
         "spec.workloads[0].zachmann.tableSize",
         "at least 4Ki",
+    ),
+    (
+        "workloads.0",
+        {"name": "m", "zachmann": {"maxSystemTime": "0%"}},
+        "spec.workloads[0].zachmann.maxSystemTime",
+        "above 0% and at most 100%",
     ),
     (
         "workloads.0",

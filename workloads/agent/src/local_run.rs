@@ -42,6 +42,7 @@ pub struct Zachmann {
     pub physical_cpus: Option<u32>,
     pub warmup_milliseconds: u64,
     pub duration_milliseconds: u64,
+    pub max_system_percent: f64,
     pub seed: u64,
 }
 
@@ -87,6 +88,7 @@ impl Zachmann {
             ("--pages", pages.into()),
             ("--warmup", format!("{}ms", self.warmup_milliseconds)),
             ("--duration", format!("{}ms", self.duration_milliseconds)),
+            ("--max-system-time", self.max_system_percent.to_string()),
             ("--seed", self.seed.to_string()),
         ]
         .into_iter()
@@ -260,7 +262,7 @@ mod tests {
     use super::*;
 
     const RUN: &str = r#"{"zachmann":{"workProcesses":2,"tableBytes":1000,"recordBytes":128,"pages":"4K",
-        "physicalCpus":null,"warmupMilliseconds":0,"durationMilliseconds":1500,"seed":7}}"#;
+        "physicalCpus":null,"warmupMilliseconds":0,"durationMilliseconds":1500,"maxSystemPercent":12.5,"seed":7}}"#;
 
     fn runs(workloads: Vec<LocalWorkload>, program: &str) -> LocalRuns {
         let config = AgentConfig { workloads, ..AgentConfig::default() };
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(
             run.arguments().join(" "),
             "zachmann run --work-processes 2 --table-size 1000 --record-size 128 --pages 4K --warmup 0ms \
-             --duration 1500ms --seed 7"
+             --duration 1500ms --max-system-time 12.5 --seed 7"
         );
         for (part, other) in [
             ("\"workProcesses\":2", "\"workProcesses\":\"2 --output /x\""),

@@ -11,6 +11,7 @@ from dbbench.api.base import (
     Duration,
     Name,
     OptionalWait,
+    Percent,
     Quantity,
     literal,
     rule,
@@ -124,6 +125,12 @@ class ZachmannWorkload(ApiModel):
                 "must be at least 4Ki, for example 300M",
                 field_path=".tableSize",
             ),
+            rule(
+                "double(self.maxSystemTime.replace('%', '')) > 0.0 "
+                "&& double(self.maxSystemTime.replace('%', '')) <= 100.0",
+                "must be above 0% and at most 100%, for example 5%",
+                field_path=".maxSystemTime",
+            ),
         )
     )
 
@@ -147,6 +154,13 @@ class ZachmannWorkload(ApiModel):
         description=(
             "CPUs that the metric throughputPerCpu is divided by: with several instances, those of "
             "the node that they share. The target's own when absent."
+        ),
+    )
+    max_system_time: Percent = Field(
+        "5%",
+        description=(
+            "Share of system time in the CPU time from which on a trial does not count. 5% is the "
+            "study's; an emulated guest needs more, since its clock's ticks are emulated too."
         ),
     )
 

@@ -26,7 +26,7 @@ COLD_QUERIES = [1, 4, 6, 12]
 _TPCH = {"scaleFactor": "0.01", "runs": 2}
 _TPCC = {"warehouses": 1, "clients": 1, "warmup": "3s", "duration": "8s"}
 _TATP = {"subscribers": 5000, "clients": 1, "warmup": "2s", "duration": "6s"}
-_ZACHMANN = {"tableSize": "32M", "warmup": "2s", "duration": "8s"}
+_ZACHMANN = {"tableSize": "32M", "warmup": "2s", "duration": "8s", "maxSystemTime": "20%"}
 _TRIALS = {"min": 2}
 _TOPOLOGY = ("sockets", "cores", "threads", "maxSockets")
 

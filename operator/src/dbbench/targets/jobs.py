@@ -170,6 +170,7 @@ def _zachmann(workload: ZachmannWorkload, cell: Cell, resources: Resources) -> l
         "--warmup", workload.warmup,
         "--duration", workload.duration,
         "--physical-cpus", str(workload.physical_cpus or resources.cpu),
+        "--max-system-time", workload.max_system_time,
     ]  # fmt: skip
 
 

@@ -76,6 +76,9 @@ struct Options {
     /// Length of the measured window
     #[arg(long, value_name = "TIME", default_value = "900s", value_parser = positive_duration)]
     duration: Duration,
+    /// Share of system time in the CPU time from which on a run does not count
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent)]
+    max_system_time: f64,
 }
 
 /// Which pages a table is made of.
@@ -96,6 +99,13 @@ impl From<Pages> for region::Pages {
             Pages::Transparent => region::Pages::Transparent,
             Pages::Huge => region::Pages::Huge,
         }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').trim_end().parse() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
+        _ => Err("must be above 0 and at most 100, for example 5%".into()),
     }
 }
 
@@ -147,7 +157,13 @@ async fn run(command: &RunCommand) -> Result<Document, Failure> {
     document.phases = measured.phases;
     document.driver_usage = measured.usage;
     report(&mut document, &measured.work_processes, cpus);
-    for objection in verdict::objections(&measured.work_processes, measured.pages_swapped_in, options.pages) {
+    let objections = verdict::objections(
+        &measured.work_processes,
+        measured.pages_swapped_in,
+        options.pages,
+        options.max_system_time,
+    );
+    for objection in objections {
         document.invalidate(objection);
     }
     document.work_processes = measured.work_processes;
@@ -188,6 +204,7 @@ impl Options {
             physical_cpus: self.physical_cpus,
             warmup_milliseconds: self.warmup.as_millis() as u64,
             duration_milliseconds: self.duration.as_millis() as u64,
+            max_system_percent: self.max_system_time,
             seed,
         }
     }
@@ -201,6 +218,7 @@ impl Options {
         map.insert("physicalCpus".into(), json!(cpus));
         map.insert("warmupSeconds".into(), json!(self.warmup.as_secs_f64()));
         map.insert("durationSeconds".into(), json!(self.duration.as_secs_f64()));
+        map.insert("maxSystemPercent".into(), json!(self.max_system_time));
         map
     }
 }

@@ -3,9 +3,6 @@
 use super::Pages;
 use crate::report::WorkProcess;
 
-/// A run counts only with less system time than this share of the CPU time (Bögelsack et al. 2010).
-const SYSTEM_SHARE: f64 = 0.05;
-
 /// With huge pages asked for, this share of the tables has to be in them.
 const HUGE_SHARE: f64 = 0.95;
 
@@ -20,18 +17,19 @@ pub fn fairness(rates: &[f64]) -> f64 {
 }
 
 /// Why a run does not count. `swapped_in` is the number of pages that the machine brought in from swap space during
-/// the window, where it tells.
-pub fn objections(processes: &[WorkProcess], swapped_in: Option<u64>, pages: Pages) -> Vec<String> {
+/// the window, where it tells. System time must be less than `system_percent` of the CPU time.
+pub fn objections(
+    processes: &[WorkProcess],
+    swapped_in: Option<u64>,
+    pages: Pages,
+    system_percent: f64,
+) -> Vec<String> {
     let sum = |field: fn(&WorkProcess) -> f64| processes.iter().map(field).sum::<f64>();
     let mut found = Vec::new();
     let (user, system) = (sum(|process| process.user_seconds), sum(|process| process.system_seconds));
-    let share = if user + system > 0.0 { system / (user + system) } else { 0.0 };
-    if share >= SYSTEM_SHARE {
-        found.push(format!(
-            "system time is {:.1} % of the CPU time (limit {:.0} %)",
-            share * 100.0,
-            SYSTEM_SHARE * 100.0
-        ));
+    let percent = if user + system > 0.0 { 100.0 * system / (user + system) } else { 0.0 };
+    if percent >= system_percent {
+        found.push(format!("system time is {percent:.1} % of the CPU time (limit {system_percent} %)"));
     }
     for process in processes {
         let number = process.number;
@@ -91,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_clean_run_counts() {
-        assert_eq!(objections(&[process(), process()], Some(0), Pages::Small), Vec::<String>::new());
-        assert_eq!(objections(&[process()], None, Pages::Small), Vec::<String>::new());
+        assert_eq!(objections(&[process(), process()], Some(0), Pages::Small, 5.0), Vec::<String>::new());
+        assert_eq!(objections(&[process()], None, Pages::Small, 5.0), Vec::<String>::new());
     }
 
     #[test]
@@ -108,21 +106,30 @@ mod tests {
         for (expected, spoil) in broken {
             let mut process = process();
             spoil(&mut process);
-            let found = objections(&[process], Some(0), Pages::Small);
+            let found = objections(&[process], Some(0), Pages::Small, 5.0);
             assert!(found.len() == 1 && found[0].contains(expected), "{expected}: {found:?}");
         }
-        let found = objections(&[process()], Some(7), Pages::Small);
+        let found = objections(&[process()], Some(7), Pages::Small, 5.0);
         assert!(found.len() == 1 && found[0].contains("7 pages in from swap"), "{found:?}");
+    }
+
+    #[test]
+    fn how_much_system_time_is_too_much_can_be_said() {
+        let mut process = process();
+        (process.user_seconds, process.system_seconds) = (9.0, 1.0);
+        let of = |limit| objections(std::slice::from_ref(&process), Some(0), Pages::Small, limit);
+        assert_eq!(of(10.0), ["system time is 10.0 % of the CPU time (limit 10 %)"]);
+        assert!(of(12.5).is_empty());
     }
 
     #[test]
     fn huge_pages_that_were_asked_for_must_be_there() {
         let mut process = process();
         process.huge_page_bytes = 94 << 20;
-        let found = objections(std::slice::from_ref(&process), Some(0), Pages::Transparent);
+        let found = objections(std::slice::from_ref(&process), Some(0), Pages::Transparent, 5.0);
         assert!(found.len() == 1 && found[0].starts_with("94 %"), "{found:?}");
         process.huge_page_bytes = 100 << 20;
-        assert!(objections(&[process], Some(0), Pages::Huge).is_empty());
+        assert!(objections(&[process], Some(0), Pages::Huge, 5.0).is_empty());
     }
 
     #[test]
