@@ -29,6 +29,7 @@ from dbbench.reconciler import is_due
 from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.context import Context, Images
 from dbbench.targets.jobs import load_job, trial_job
+from dbbench.targets.network_policy import network_policies
 from fuzz.confinement import confined
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -143,6 +144,7 @@ def _check_status(status: Manifest) -> None:
 def _manifests(benchmark: DBBenchmark, kubevirt: bool) -> Iterator[Manifest]:
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
     trials = block(benchmark.spec, seed, 1).trials
+    yield from network_policies(Context(benchmark, IMAGES, kubevirt))
     for point in deployment_points(benchmark.spec):
         here = benchmark.model_copy(update={"spec": deployed(benchmark.spec, point)})
         ctx = Context(here, IMAGES, kubevirt)
