@@ -44,6 +44,7 @@ POD, VM = {"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}
 SOCKETS = {"name": "vm", "virtualMachine": {"cpu": {"sockets": 1}}}
 MODEL = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt", "cpu": {"model": "host-model"}}}
 
+COSTS = {"name": "costs", "micro": {"threads": [1, 2]}}
 MEMORY = {"name": "memory", "zachmann": {"tableSize": "10M"}}
 
 ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
@@ -55,6 +56,7 @@ ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
     ({"cpu": [1, 2]}, {"workloads": [TPCH], "targets": [POD, MODEL]}),
     ({"cpu": [1, 2]}, {"targets": [{**POD, "instances": 2}, {"name": "bare", "host": {}}]}),
     ({"instances": [1, 3]}, {"targets": [{**POD, "instances": 1}, SOCKETS]}),
+    ({"cpu": [2, 4]}, {"workloads": [COSTS], "resources": {"cpu": 1}}),
     ({"workProcesses": [1, 3, 12]}, {"workloads": [MEMORY]}),
     ({"workProcesses": [1, 2], "clients": [1, 8]}, {"workloads": [TPCH, MEMORY, *tatps(1)]}),
     # Clients multiply the cells of TATP alone: 2 targets x (32 + 18 x 1) is 100.
@@ -88,6 +90,8 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
         "spec.sweep.workProcesses",
         "only zachmann has work processes",
     ),
+    ({"cpu": [1, 2]}, {"workloads": [COSTS]}, "spec.workloads", "needs a CPU of its own"),
+    ({"instances": [1, 2]}, {"workloads": [COSTS]}, "spec.workloads", "measures one instance"),
     ({"clients": [1, 2]}, {"workloads": [MEMORY]}, "spec.sweep.clients", "only tpcc and tatp"),
     (
         {"workProcesses": [1, 4096]},

@@ -54,6 +54,11 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("workloads.0", {"name": "o", "tpcc": {"warehouses": 1, "warmup": "0s"}}),
     ("workloads.0", {"name": "t", "tatp": {"subscribers": 1, "distribution": "Uniform"}}),
     ("workloads.0", {"name": "m", "zachmann": {}}),
+    ("workloads.0", {"name": "c", "micro": {}}),
+    (
+        "workloads.0",
+        {"name": "c", "micro": {"probes": ["TLBMiss"], "threads": [1], "fileSize": "1Mi"}},
+    ),
     (
         "workloads.0",
         {
@@ -161,7 +166,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "must be greater than 0",
     ),
     ("workloads", [], "spec.workloads", "should have at least 1 items"),
-    ("workloads.0", {"name": "w"}, "spec.workloads[0]", "set one of tpch, tpcc, tatp, zachmann"),
+    (
+        "workloads.0",
+        {"name": "w"},
+        "spec.workloads[0]",
+        "set one of tpch, tpcc, tatp, zachmann, micro",
+    ),
     (
         "workloads.0",
         {"name": "w", "zachmann": {}, "tatp": {"subscribers": 1}},
@@ -173,6 +183,30 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         {"name": "m", "zachmann": {"workProcesses": 3}},
         "spec.workloads",
         "must together be smaller than spec.resources.memory",
+    ),
+    (
+        "workloads.0",
+        {"name": "c", "micro": {"probes": ["Shell"]}},
+        "spec.workloads[0].micro.probes[0]",
+        "supported values",
+    ),
+    (
+        "workloads.0",
+        {"name": "c", "micro": {"threads": [1, 2]}},
+        "spec.workloads",
+        "needs a CPU of its own",
+    ),
+    (
+        "workloads.0",
+        {"name": "c", "micro": {"sortSizes": [100000000]}},
+        "spec.workloads",
+        "lower the sizes or raise memory",
+    ),
+    (
+        "workloads.0",
+        {"name": "c", "micro": {"fileSize": "1500k"}},
+        "spec.workloads[0].micro.fileSize",
+        "whole number of MiB",
     ),
     (
         "workloads.0",

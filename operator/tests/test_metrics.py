@@ -28,14 +28,21 @@ BENCHMARK = {
 
 SUMMARY = {
     "baseline": "pod",
-    "spec": {"workloads": [{"name": "orders", "tpcc": {}}, {"name": "memory", "zachmann": {}}]},
+    "spec": {
+        "workloads": [
+            {"name": "orders", "tpcc": {}},
+            {"name": "memory", "zachmann": {}},
+            {"name": "costs", "micro": {}},
+        ]
+    },
     "comparisons": [
         {
             "workload": workload,
             "cell": "",
             "target": "vm",
             "metric": metric,
-            "unit": "per_second",
+            "primary": metric in ("throughput", "unitCost"),
+            "unit": "seconds" if workload == "costs" else "per_second",
             "baselineValue": 2 * value,
             "targetValue": value,
         }
@@ -43,6 +50,8 @@ SUMMARY = {
             ("orders", "throughput", 50.0),
             ("memory", "throughput", 7e6),
             ("memory", "throughputPerCpu", 9e5),
+            ("costs", "unitCost", 1e-5),
+            ("costs", "FSYNC", 1e-3),
         )
     ],
     "instances": [
@@ -128,6 +137,13 @@ def test_reads_of_memory_are_no_transactions():
         )
     }
     assert list(values.values()) == [[100.0, 50.0], [14e6, 7e6], [3e6, 4e6]]
+
+
+def test_costs_of_events_become_series():
+    text = render(result_families([BENCHMARK], [config_map("u-1")])).decode()
+    costs = [line for line in text.splitlines() if line.startswith("dbbench_unit_cost_seconds{")]
+    assert [line.rsplit(" ", 1)[1] for line in costs] == ["0.002", "0.001"]
+    assert all('event="FSYNC"' in line for line in costs)
 
 
 def test_instances_become_series_with_their_fairness():

@@ -30,6 +30,16 @@ WAYS = {
 RUNTIMES = {Kind.HOST: "Host", Kind.VIRTUAL_MACHINE: "QEMU"}
 
 
+def query(plan: str) -> dict[str, Any]:
+    return {"name": "Q1", "planFingerprint": f"sha256:{plan}"}
+
+
+def probe(event: str, seconds: float | None = 1e-7) -> dict[str, Any]:
+    """What micro found; without a cost where the machine has no such event."""
+    cost = {"cost": {"meanSeconds": seconds}} if seconds else {"unavailable": "there is none"}
+    return {"name": event, "probe": cost}
+
+
 def report() -> dict[str, Any]:
     """All that a target of a benchmark can report."""
     facts = {
@@ -73,7 +83,7 @@ def report() -> dict[str, Any]:
                 "version": "17.1",
                 "settings": {"work_mem": "4MB"},
             },
-            "operations": [{"name": "Q1", "planFingerprint": "sha256:1"}],
+            "operations": [query("1"), probe("CLOCK_READ"), probe("FSYNC")],
             "target": {"facts": facts},
         },
     }
@@ -125,7 +135,13 @@ CASES = {
         "plan of analytics Q1",
         "sha256:1",
         "sha256:2",
-        ("trial.operations", [{"name": "Q1", "planFingerprint": "sha256:2"}]),
+        ("trial.operations", [query("2"), probe("CLOCK_READ"), probe("FSYNC")]),
+    ),
+    "events with a cost": Case(
+        "events with a cost",
+        "CLOCK_READ, FSYNC",
+        "CLOCK_READ",
+        ("trial.operations", [query("1"), probe("CLOCK_READ"), probe("FSYNC", None)]),
     ),
     "instances": Case("instances", "1", "2", target={"pod": {}, "instances": 2}),
     "exclusive CPUs": Case(

@@ -48,6 +48,7 @@ def test_the_formula_for_one_workload_on_a_pod_and_a_guest() -> None:
             248,
         ),
         ({"tatp": {"subscribers": 200_000, "warmup": "0s", "duration": "1m"}}, 60, 8 + 30),
+        ({"micro": {"probes": ["Sort", "Fsync"], "time": "5s"}}, 2 * 4 * 1.2 * 5, 0),
         ({"zachmann": {"warmup": "10s", "duration": "15m"}}, 910, 0),
     ],
 )

@@ -10,7 +10,7 @@ from dbbench.results.analysis import analyse
 from dbbench.results.answer import answer
 from dbbench.results.documents import summary, to_markdown
 from dbbench.results.gates import gates, worst_slowdown
-from dbbench.results.record import Outcome
+from dbbench.results.record import Outcome, TrialRecord
 from dbbench.stats import Unit, judged
 
 NOBODY = frozenset()
@@ -320,3 +320,37 @@ def test_an_extreme_value_stays_unless_its_trial_is_invalid(benchmark, records, 
     (listed,) = document["trials"]["notMeasured"]
     assert (listed["outcome"], listed["message"]) == ("Invalid", "steal of 30 %")
     assert "steal of 30 %" in to_markdown(document)
+
+
+def test_costs_of_events_are_compared_each_and_together_and_have_no_cause(benchmark):
+    costs = {"name": "costs", "micro": {"probes": ["SystemCall", "Fsync"]}}
+    spec = benchmark.spec.model_validate(
+        benchmark.spec.document() | {"workloads": [costs], "gates": None}
+    )
+    records = [
+        TrialRecord(
+            f"b00{block}.{target}.costs", block, target, "costs", "", 1, Outcome.MEASURED, "", "",
+            "2026-11-21T08:00:00Z", "2026-11-21T08:00:10Z",
+            {
+                "metrics": [],
+                "operations": [
+                    {"name": name, "probe": {"cost": {"meanSeconds": seconds * factor}}}
+                    for name, seconds, factor in (
+                        ("SYSTEM_CALL", 1e-7, 1 + 0.01 * block),
+                        ("FSYNC", 1e-3, 4 if target == "vm" else 1),
+                    )
+                ],
+            },
+        )
+        for block in (1, 2, 3)
+        for target in ("pod", "vm")
+    ]  # fmt: skip
+    found = analyse(benchmark.model_copy(update={"spec": spec}), records, NOBODY)
+    assert {one.metric: round(one.slowdown.relative, 6) for one in found.metrics} == {
+        "unitCost": 1.0,
+        "SYSTEM_CALL": 0.0,
+        "FSYNC": 3.0,
+    }
+    (primary,) = found.comparisons
+    assert (primary.metric, primary.unit, primary.cause) == ("unitCost", "seconds", "")
+    assert found.unusable == ()

@@ -40,6 +40,25 @@ def test_ratios_and_bytes_are_not_compared():
     assert list(read(document).metrics) == ["throughput"]
 
 
+def probed(name, seconds):
+    cost = (
+        {"unavailable": "no huge pages"} if seconds is None else {"cost": {"meanSeconds": seconds}}
+    )
+    return {"name": name, "kind": "probe", "counts": {}, "errors": {}, "probe": cost}
+
+
+def test_costs_of_events_are_metrics_after_their_geometric_mean():
+    events = [probed("SYSTEM_CALL", 1e-7), probed("FSYNC", 1e-3), probed("TLB_MISS_2M", None)]
+    found = read({"metrics": [], "operations": [*events, probed("TLB_MISS_4K", 0.0)]}).metrics
+    assert {name: metric.value for name, metric in found.items()} == {
+        "unitCost": pytest.approx(1e-5),
+        "SYSTEM_CALL": 1e-7,
+        "FSYNC": 1e-3,
+    }
+    assert {metric.unit for metric in found.values()} == {Unit.SECONDS}
+    assert read({"metrics": [], "operations": [probed("TLB_MISS_2M", None)]}).metrics == {}
+
+
 def test_a_workload_without_a_database_has_neither_server_nor_data():
     process = {"name": "READ_RECORD", "kind": "read", "counts": {"ok": 9}, "latency": None}
     result = read({"metrics": DOCUMENT["metrics"], "operations": [process]})

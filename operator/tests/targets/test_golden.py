@@ -160,6 +160,15 @@ def zachmann(body: dict[str, Any]) -> None:
     ]
 
 
+def micro(body: dict[str, Any]) -> None:
+    costs = {"probes": ["Sort", "SystemCall", "Read"], "threads": [1], "sortSizes": [100, 10]}
+    body["spec"]["workloads"] = [
+        {"name": "costs", "micro": costs | {"time": "2s", "fileSize": "16Mi"}},
+        {"name": "all", "micro": {}},
+        {"name": "memory", "zachmann": {"tableSize": "32M"}},
+    ]
+
+
 def sweep_of_work_processes(body: dict[str, Any]) -> None:
     zachmann(body)
     instances(body)
@@ -216,6 +225,7 @@ def instances(body: dict[str, Any]) -> None:
         ("qemu-cold", "vm", False, caches),
         ("kubevirt-cold", "vm", True, caches),
         ("pod-zachmann", "pod", False, zachmann),
+        ("pod-micro", "pod", False, micro),
         ("qemu-zachmann", "vm", False, zachmann),
         ("kubevirt-zachmann", "vm", True, zachmann),
         ("qemu-block", "vm", False, block_volume),
@@ -344,6 +354,12 @@ def test_trial_jobs_inside_the_target(golden: Golden) -> None:
     jobs = [trial_job(ctx, trial, 1) for trial in trials]
     assert "secret" not in str([job["spec"]["template"]["spec"] for job in jobs])
     golden("trial-zachmann", jobs)
+
+
+def test_trial_jobs_of_unit_costs(golden: Golden) -> None:
+    ctx = context(micro)
+    trials = [trial for trial in plan.block(ctx.spec, 7, 1).trials if trial.target == "vm"]
+    golden("trial-micro", [trial_job(ctx, trial, 1) for trial in trials])
 
 
 def test_trial_jobs_of_a_sweep(golden: Golden) -> None:

@@ -6,11 +6,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 
+use dbbench_probes::Probe;
 use nix::sys::signal::SigSet;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ use crate::config::{AgentConfig, User};
 #[serde(rename_all = "camelCase")]
 pub enum LocalWorkload {
     Zachmann,
+    Micro,
 }
 
 /// What is asked for, with all its parameters.
@@ -28,6 +30,7 @@ pub enum LocalWorkload {
 #[serde(rename_all = "camelCase")]
 pub enum LocalRun {
     Zachmann(Zachmann),
+    Micro(Micro),
 }
 
 /// Parameters of zachmann. Its own command line refuses what is out of range.
@@ -46,6 +49,36 @@ pub struct Zachmann {
     pub seed: u64,
 }
 
+/// Parameters of micro. Files are in the database's directory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Micro {
+    /// Names of probes, at least one.
+    pub probes: Vec<ProbeName>,
+    pub time_milliseconds: u64,
+    /// None: powers of two up to the CPUs that the run may use.
+    pub threads: Option<Vec<u16>>,
+    pub sort_sizes: Vec<u32>,
+    pub file_bytes: u64,
+    pub seed: u64,
+}
+
+/// The name of a probe that there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ProbeName(String);
+
+impl TryFrom<String> for ProbeName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match Probe::named(&name) {
+            Some(_) => Ok(ProbeName(name)),
+            None => Err(format!("{name:?} is no probe")),
+        }
+    }
+}
+
 /// Pages that tables are made of, by the names of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pages {
@@ -61,13 +94,15 @@ impl LocalRun {
     pub fn workload(&self) -> LocalWorkload {
         match self {
             LocalRun::Zachmann(_) => LocalWorkload::Zachmann,
+            LocalRun::Micro(_) => LocalWorkload::Micro,
         }
     }
 
-    /// The command line, without the program.
-    fn arguments(&self) -> Vec<String> {
+    /// The command line, without the program. `directory` is where files may be made.
+    fn arguments(&self, directory: &Path) -> Vec<String> {
         match self {
             LocalRun::Zachmann(run) => run.arguments(),
+            LocalRun::Micro(run) => run.arguments(directory),
         }
     }
 }
@@ -100,6 +135,32 @@ impl Zachmann {
     }
 }
 
+impl Micro {
+    fn arguments(&self, directory: &Path) -> Vec<String> {
+        let names: Vec<&str> = self.probes.iter().map(|probe| probe.0.as_str()).collect();
+        let threads = self.threads.as_ref().map(|threads| ("--threads", list(threads)));
+        let mut line: Vec<String> = vec!["micro".into(), "run".into()];
+        for (option, value) in [
+            ("--probes", names.join(",")),
+            ("--time", format!("{}ms", self.time_milliseconds)),
+            ("--sort-sizes", list(&self.sort_sizes)),
+            ("--file-size", self.file_bytes.to_string()),
+            ("--dir", directory.display().to_string()),
+            ("--seed", self.seed.to_string()),
+        ]
+        .into_iter()
+        .chain(threads)
+        {
+            line.extend([option.to_string(), value]);
+        }
+        line
+    }
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
 /// Why there is no result.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -121,6 +182,8 @@ pub struct LocalRuns {
     program: PathBuf,
     /// Whom the runs belong to, where the agent is root.
     user: Option<User>,
+    /// Where files may be made.
+    directory: PathBuf,
     /// Where this agent answers: the run reads its counters around the measured window.
     agent: String,
     waiting: Mutex<Option<Running>>,
@@ -142,6 +205,7 @@ impl LocalRuns {
             allowed: config.workloads.clone(),
             program: "/proc/self/exe".into(),
             user: config.user.filter(|_| nix::unistd::geteuid().is_root()),
+            directory: config.data_directory.clone().unwrap_or_else(std::env::temp_dir),
             agent: format!("http://127.0.0.1:{port}"),
             waiting: Mutex::new(None),
             latest: Mutex::new(None),
@@ -201,7 +265,7 @@ impl LocalRuns {
     fn spawn(&self, run: &LocalRun) -> std::io::Result<Child> {
         let mut command = Command::new(&self.program);
         command
-            .args(run.arguments())
+            .args(run.arguments(&self.directory))
             .args(["--agent", &self.agent, "--progress", "none", "--output", "-", "--await-start"])
             .env_clear()
             .current_dir("/")
@@ -273,7 +337,7 @@ mod tests {
     fn a_command_line_is_made_of_the_typed_parameters_alone() {
         let run: LocalRun = serde_json::from_str(RUN).unwrap();
         assert_eq!(
-            run.arguments().join(" "),
+            run.arguments(Path::new("/data")).join(" "),
             "zachmann run --work-processes 2 --table-size 1000 --record-size 128 --pages 4K --warmup 0ms \
              --duration 1500ms --max-system-time 12.5 --seed 7"
         );
@@ -290,6 +354,22 @@ mod tests {
                 Err(Refusal::Malformed(_))
             ));
         }
+    }
+
+    #[test]
+    fn files_are_made_where_the_configuration_says_and_nowhere_else() {
+        let text = r#"{"micro":{"probes":["sort","fsync"],"timeMilliseconds":200,"threads":[1,2],
+            "sortSizes":[10,20],"fileBytes":1048576,"seed":7}}"#;
+        let run: LocalRun = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            run.arguments(Path::new("/data")).join(" "),
+            "micro run --probes sort,fsync --time 200ms --sort-sizes 10,20 --file-size 1048576 --dir /data --seed 7 \
+             --threads 1,2"
+        );
+        let read = |text: &str| serde_json::from_str::<LocalRun>(text);
+        let no_probe = read(&text.replace("fsync", "fsync,--dir")).unwrap_err();
+        assert!(no_probe.to_string().contains("is no probe"), "{no_probe}");
+        assert!(read(&text.replace("\"seed\"", "\"dir\":\"/etc\",\"seed\"")).is_err());
     }
 
     #[test]

@@ -45,6 +45,20 @@ impl Drop for Agent {
     }
 }
 
+#[test]
+fn unit_costs_are_those_of_the_target() {
+    let agent = Agent::with(r#"["micro"]"#);
+    let mut command = driver(&["micro", "run", "--at-target", "--progress", "none", "--agent"]);
+    command.arg(&agent.url).args(["--probes", "clock,sort", "--time", "20ms", "--sort-sizes", "1000"]);
+    let run = finish(command).document();
+    let names: Vec<&str> =
+        run["operations"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["CLOCK_READ", "SORT_1000"]);
+    assert_eq!(run["parameters"]["agent"], agent.url);
+    assert!(run["target"]["facts"].is_object());
+    finish(agent.command(SMALL)).failed(5, "MeasurementInvalid", "Zachmann is not among the workloads");
+}
+
 const SMALL: &str = "--work-processes 2 --table-size 4MB --warmup 200ms --duration 500ms --physical-cpus 4";
 
 #[test]

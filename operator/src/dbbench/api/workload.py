@@ -112,6 +112,18 @@ class TatpWorkload(ApiModel):
     )
 
 
+class Probe(StrEnum):
+    CLOCK = "Clock"
+    SYSTEM_CALL = "SystemCall"
+    PAGE_FAULT = "PageFault"
+    TLB_MISS = "TLBMiss"
+    CONTEXT_SWITCH = "ContextSwitch"
+    FSYNC = "Fsync"
+    MEMORY = "Memory"
+    SORT = "Sort"
+    READ = "Read"
+
+
 class ZachmannWorkload(ApiModel):
     """Zachmann: random reads of tables in memory by several processes, inside each target.
 
@@ -165,7 +177,62 @@ class ZachmannWorkload(ApiModel):
     )
 
 
-_KINDS = ("tpch", "tpcc", "tatp", "zachmann")
+class MicroWorkload(ApiModel):
+    """Unit costs of the machine, measured inside each target: what single events take.
+
+    It needs no database: the target's stays idle beside it.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            rule(
+                "quantity(self.fileSize).asApproximateFloat() >= 1048576.0 && "
+                "int(quantity(self.fileSize).asApproximateFloat()) % 1048576 == 0",
+                "must be a whole number of MiB, for example 64Mi",
+                field_path=".fileSize",
+            ),
+        )
+    )
+
+    probes: list[Probe] = Field(
+        default_factory=lambda: list(Probe),
+        min_length=1,
+        max_length=len(Probe),
+        json_schema_extra={
+            "x-kubernetes-list-type": "set",
+            "default": [probe.value for probe in Probe],
+        },
+        description="What is measured; everything when absent.",
+    )
+    time: Duration = Field(
+        "1s", description="How long each figure is measured, after a warm-up of a fifth of it."
+    )
+    threads: list[Annotated[int, Field(ge=1, le=512)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=16,
+        json_schema_extra={"x-kubernetes-list-type": "set"},
+        description=(
+            "Numbers of threads for what is measured against threads, each on a CPU of its own; "
+            "powers of two up to the target's CPUs when absent."
+        ),
+    )
+    sort_sizes: list[Annotated[int, Field(ge=1, le=100_000_000)]] = Field(
+        default_factory=lambda: [1000, 100_000, 1_000_000],
+        min_length=1,
+        max_length=16,
+        json_schema_extra={
+            "x-kubernetes-list-type": "set",
+            "default": [1000, 100_000, 1_000_000],
+        },
+        description="Numbers of integers that the probe Sort sorts.",
+    )
+    file_size: Quantity = Field(
+        "64Mi", description="Size of the file that the probe Read reads, beside the database's."
+    )
+
+
+_KINDS = ("tpch", "tpcc", "tatp", "zachmann", "micro")
 
 
 class Workload(ApiModel):
@@ -189,6 +256,7 @@ class Workload(ApiModel):
     tpcc: TpccWorkload | None = None
     tatp: TatpWorkload | None = None
     zachmann: ZachmannWorkload | None = None
+    micro: MicroWorkload | None = None
 
     @property
     def has_data(self) -> bool:
@@ -198,7 +266,9 @@ class Workload(ApiModel):
     @property
     def local(self) -> str | None:
         """Its kind, where the agent runs it inside the target and not the driver against it."""
-        return "zachmann" if self.zachmann else None
+        if self.zachmann:
+            return "zachmann"
+        return "micro" if self.micro else None
 
     @property
     def timed(self) -> TpccWorkload | TatpWorkload | ZachmannWorkload | None:

@@ -9,6 +9,8 @@ _TOO_LARGE = (
     "spec.resources.memory; lower tableSize or the number of work processes, or raise memory"
 )
 
+_CPUS = "(has(self.sweep) && has(self.sweep.cpu) ? self.sweep.cpu : [self.resources.cpu])"
+
 WORKLOAD_RULES = (
     rule(
         "!self.workloads.exists(w, has(w.zachmann)) || "
@@ -29,5 +31,27 @@ WORKLOAD_RULES = (
         f"double(n) * {_TABLES} < {_MEMORY}))",
         _TOO_LARGE,
         field_path=".sweep.workProcesses",
+    ),
+    rule(
+        "self.workloads.all(w, !has(w.micro) || !has(w.micro.threads) || "
+        f"w.micro.threads.all(t, {_CPUS}.all(c, t <= c)))",
+        "micro: each of the threads needs a CPU of its own; no number may exceed "
+        "spec.resources.cpu, or the least value of spec.sweep.cpu",
+        field_path=".workloads",
+    ),
+    rule(
+        "self.workloads.all(w, !has(w.micro) || w.micro.sortSizes.all(n, "
+        f"64.0 * double(n) < {_MEMORY}))",
+        "micro: sorting takes 16 bytes for each of sortSizes and may take a quarter of "
+        "spec.resources.memory; lower the sizes or raise memory",
+        field_path=".workloads",
+    ),
+    rule(
+        "!self.workloads.exists(w, has(w.micro)) || (!(has(self.sweep) && "
+        "has(self.sweep.instances)) && self.targets.all(t, !has(t.instances) || "
+        "t.instances == 1))",
+        "micro measures one instance of a target; remove targets[].instances and "
+        "sweep.instances, or the workload micro",
+        field_path=".workloads",
     ),
 )

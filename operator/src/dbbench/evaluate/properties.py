@@ -200,6 +200,16 @@ def _plans(seen: Seen) -> Values:
     }
 
 
+def _events(seen: Seen) -> str | None:
+    """What the workload micro could measure: a mean over other events is another one."""
+    found = [
+        str(operation["name"])
+        for operation in seen.result.get("operations") or []
+        if (operation.get("probe") or {}).get("cost")
+    ]
+    return ", ".join(found) or None
+
+
 def _cpu_limit(resources: Resources, target: Target) -> str:
     """CPUs that the target may use at most; where CPUs are exclusive, there is none beyond them."""
     if has_exclusive_cpus(resources, target):
@@ -303,6 +313,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("setting {}", "the server: `pg_settings`, `SHOW GLOBAL VARIABLES`", _settings),
     Property("data of {}", "digest of what was loaded", lambda seen: seen.digests),
     Property("plan of {}", "`EXPLAIN`, without costs and counts", _plans),
+    Property("events with a cost", "the workload micro: what the machine has", _events),
     Property("instances", SPEC, lambda seen: str(seen.target.instances)),
     Property(
         "exclusive CPUs",

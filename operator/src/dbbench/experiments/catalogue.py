@@ -43,7 +43,6 @@ class Experiment:
 
 
 _M, _H, _V, _B = "Minhas", "Mühlbauer", "VMware", "Bögelsack"
-_NO_MICRO = "the operator has no workload micro; dbbench-driver micro runs on one side"
 _NO_COUNT = "system calls are counted by tracing the kernel, which no agent does"
 
 EXPERIMENTS = (
@@ -65,7 +64,7 @@ EXPERIMENTS = (
                views.connection_terms("s07-shared", "s07-shared-parallel")),
     Experiment(9, _M, "faults of the first and of later runs on one connection",
                missing="faults are counted over all measured runs of a trial, not run by run"),
-    Experiment(10, _M, "a sort program without I/O", missing=_NO_MICRO),
+    Experiment(10, _M, "a sort program without I/O", ("s10-sort",), views.unit_costs("s10-sort")),
     Experiment(11, _M, "cold TPC-H", ("s11-cold",), views.cold("s11-cold")),
     Experiment(12, _M, "user time, system time and waiting for I/O, cold", ("s11-cold",),
                views.cold_terms("s11-cold"),
@@ -77,8 +76,11 @@ EXPERIMENTS = (
                views.read_ahead("s14-read-ahead"),
                "bytes are those of a pass over the queries, not of each query; a pod's read-ahead "
                "is the node's, and switched off on the node"),
-    Experiment(15, _M, "what triggers prefetching: small programs that read", missing=_NO_MICRO),
-    Experiment(16, _M, "what triggers prefetching: a table read at an offset", missing=_NO_MICRO),
+    Experiment(15, _M, "what triggers prefetching: small programs that read", ("s15-reading",),
+               views.unit_costs("s15-reading")),
+    Experiment(16, _M, "what triggers prefetching: a table read at an offset", ("s15-reading",),
+               views.unit_costs("s15-reading"),
+               "a file is read from its middle on, and not a table"),
     Experiment(17, _M, "what triggers prefetching: tables without index",
                missing="TPC-H's indexes are always made, and the operator has no workload sql"),
     Experiment(18, _M, "versions of hypervisor and kernel",
@@ -89,9 +91,9 @@ EXPERIMENTS = (
                views.worker_threads("s20-worker-threads"),
                "PostgreSQL stands in for HyPer and MonetDB, which the operator does not run"),
     Experiment(21, _H, "unit costs of single events", ("s21-unit-costs",),
-               views.unit_costs("s21-unit-costs"),
-               "TLB misses, large pages and fsync are left out: " + _NO_MICRO),
-    Experiment(22, _H, "memory writes and calls against threads", missing=_NO_MICRO),
+               views.unit_costs("s21-unit-costs")),
+    Experiment(22, _H, "memory writes and calls against threads", ("s22-threads",),
+               views.unit_costs("s22-threads")),
     Experiment(23, _H, "where the database's files are",
                ("s23-filesystem", "s23-block", "s23-memory", "s23-volumes"),
                views.throughput("orders", "s23-filesystem", "s23-block", "s23-memory",

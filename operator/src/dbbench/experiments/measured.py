@@ -39,6 +39,19 @@ def whole(workload: str, name: str, cell: str = "") -> Measure:
     return measure
 
 
+def costs(workload: str) -> Measure:
+    """What the workload micro measured: the cost of each event, by its name in the results."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        return {
+            found["metric"]: _slowdown(found)
+            for found in _of(summary["comparisons"], workload, "", target)
+            if not found["primary"]
+        }
+
+    return measure
+
+
 def aggregates(workload: str, cell: str = "") -> Measure:
     """The three aggregates of per-query slowdowns."""
 

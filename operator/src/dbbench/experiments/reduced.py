@@ -27,6 +27,7 @@ _TPCH = {"scaleFactor": "0.01", "runs": 2}
 _TPCC = {"warehouses": 1, "clients": 1, "warmup": "3s", "duration": "8s"}
 _TATP = {"subscribers": 5000, "clients": 1, "warmup": "2s", "duration": "6s"}
 _ZACHMANN = {"tableSize": "32M", "warmup": "2s", "duration": "8s", "maxSystemTime": "20%"}
+_MICRO = {"time": "1s", "fileSize": "16Mi", "sortSizes": [1000, 100000]}
 _TRIALS = {"min": 2}
 _TOPOLOGY = ("sockets", "cores", "threads", "maxSockets")
 
@@ -87,6 +88,10 @@ def _workload(workload: Manifest) -> None:
     for kind, values in (("tpcc", _TPCC), ("tatp", _TATP), ("zachmann", _ZACHMANN)):
         if kind in workload:
             workload[kind] |= values
+    micro = workload.get("micro", {})
+    micro |= {name: value for name, value in _MICRO.items() if name in micro}
+    if "threads" in micro:
+        micro["threads"] = [1]
     zachmann = workload.get("zachmann", {})
     if "workProcesses" in zachmann:
         zachmann["workProcesses"] = min(zachmann["workProcesses"], WORK_PROCESSES[-1])

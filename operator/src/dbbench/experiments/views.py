@@ -9,6 +9,7 @@ _CLOUD = ("", "cloud")
 _WARM, _COLD = "minhas_warm_decomposition.csv", "minhas_cold_io.csv"
 _NONE = "no printed figures are at hand"
 _ANALYTICS, _ORDERS, _TELECOM, _MEMORY = "analytics", "orders", "telecom", "memory"
+_COSTS = "costs"
 _MEGABYTE = 1e6
 
 
@@ -230,8 +231,8 @@ def scale_up(manifest: str) -> tuple[View, ...]:
 
 
 def unit_costs(manifest: str) -> tuple[View, ...]:
-    """S21: what single events cost."""
-    return (View(manifest, "Cost of one event", measured.unit_costs(_TELECOM), _NONE),)
+    """S10, S15, S16, S21, S22: what single events cost."""
+    return (View(manifest, "Cost of one event", measured.costs(_COSTS), _NONE),)
 
 
 def order_entry(manifest: str) -> tuple[View, ...]:

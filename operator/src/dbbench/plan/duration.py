@@ -25,7 +25,7 @@ class Assumptions:
     database answers. `stop`: until its pod is gone. `disk`: making a guest's root disk. `query`:
     one TPC-H query at scale factor 1; `restart`: the database's, before each cold query.
     `tpch_load`: loading scale factor 1. `tpcc_load`: one warehouse. `tatp_load`: 100,000
-    subscribers.
+    subscribers. `figures`: how many figures one of micro's probes has, a number and not seconds.
     """
 
     job: float = 8
@@ -38,6 +38,7 @@ class Assumptions:
     tpch_load: float = 120
     tpcc_load: float = 10
     tatp_load: float = 15
+    figures: float = 4
 
     def changed(self, values: Mapping[str, float]) -> "Assumptions":
         """With other values, as measured; ValueError for a name or a value that is none."""
@@ -105,6 +106,8 @@ def trial_seconds(workload: Workload, cell: Cell, assumed: Assumptions) -> float
             return workload.tpch.runs * queries * each
         passes = workload.tpch.warmup_runs + workload.tpch.runs
         return passes * queries * assumed.query * float(workload.tpch.scale_factor)
+    if workload.micro:
+        return len(workload.micro.probes) * assumed.figures * 1.2 * duration(workload.micro.time)
     timed = workload.timed
     return duration(timed.warmup) + duration(timed.duration) if timed else 0
 

@@ -22,7 +22,7 @@ from dbbench.results import driver_result
 from dbbench.results.causes import cause, explained
 from dbbench.results.consolidation import InstanceFigures, instance_figures
 from dbbench.results.curves import Curve, curves
-from dbbench.results.driver_result import ResultError
+from dbbench.results.driver_result import UNIT_COST, ResultError
 from dbbench.results.operations import (
     MeasuredTrial,
     OperationFigures,
@@ -37,7 +37,13 @@ from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, j
 
 TOTAL_RUNTIME = "totalRuntime"
 THROUGHPUT = "throughput"
-_PRIMARY_UNITS = {TOTAL_RUNTIME: Unit.SECONDS, THROUGHPUT: Unit.PER_SECOND}
+_PRIMARY_UNITS = {
+    TOTAL_RUNTIME: Unit.SECONDS,
+    THROUGHPUT: Unit.PER_SECOND,
+    UNIT_COST: Unit.SECONDS,
+}
+# A cost of events is a cause itself, and has none.
+_WITHOUT_ACCOUNT = frozenset({UNIT_COST})
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,9 @@ class MetricComparison:
     @property
     def cause(self) -> str:
         """The largest cause in one sentence; empty where no slowdown was found."""
-        return cause(self.account, self.slowdown.verdict, self.emulated) if self.primary else ""
+        if not self.primary or self.metric in _WITHOUT_ACCOUNT:
+            return ""
+        return cause(self.account, self.slowdown.verdict, self.emulated)
 
     def as_status(self) -> status.Comparison:
         """The same as status shows it."""
@@ -151,6 +159,8 @@ class Analysis:
 
 def primary_metric(workload: Workload) -> str:
     """The metric that a workload is judged by."""
+    if workload.micro:
+        return UNIT_COST
     return TOTAL_RUNTIME if workload.tpch else THROUGHPUT
 
 
@@ -199,7 +209,7 @@ def analyse(
                     aggregates=query_table.aggregate(slowdown.target, Unit.SECONDS),
                     emulated=bool({spec.baseline, slowdown.target} & emulated_targets),
                     account=_account(trials, spec.baseline, slowdown)
-                    if metric == primary
+                    if metric == primary and metric not in _WITHOUT_ACCOUNT
                     else None,
                 )
                 for slowdown in table.slowdowns

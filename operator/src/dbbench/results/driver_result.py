@@ -11,6 +11,10 @@ from dbbench.stats import Unit
 _DESCRIPTIVE_UNITS = frozenset({"ratio", "bytes"})
 
 
+UNIT_COST = "unitCost"
+"""Metric of the workload micro: the geometric mean of all costs that were measured, in seconds."""
+
+
 class ResultError(ValueError):
     """A result document that has not the shape of workloads/schema/result.schema.json."""
 
@@ -54,6 +58,7 @@ def read(document: Mapping[str, Any] | None) -> DriverResult:
         for entry in _objects(document, "metrics")
         if entry.get("unit") not in _DESCRIPTIVE_UNITS
     ]
+    metrics += _unit_costs(_objects(document, "operations"))
     operations = [_operation(entry) for entry in _objects(document, "operations")]
     return DriverResult({metric.name: metric for metric in metrics}, tuple(operations))
 
@@ -80,6 +85,24 @@ def _metric(entry: Mapping[str, Any]) -> Metric:
         raise ResultError(
             f"metric {name} has unit {entry.get('unit')!r}, not one of {', '.join(Unit)}"
         ) from None
+
+
+def _unit_costs(operations: Sequence[Mapping[str, Any]]) -> list[Metric]:
+    """The cost of each event that a probe measured, after their geometric mean; none without.
+
+    A cost that is not above 0 cannot be told from the probe's own and is left out, as one that the
+    machine does not have.
+    """
+    costs = [
+        Metric(_name(entry, "an operation"), Unit.SECONDS, mean)
+        for entry in operations
+        if (cost := _object(_object(entry, "probe", "an operation"), "cost", "a probe"))
+        and (mean := _number(cost.get("meanSeconds"), "the mean of a probe")) > 0
+    ]
+    if not costs:
+        return []
+    mean = math.exp(math.fsum(math.log(cost.value) for cost in costs) / len(costs))
+    return [Metric(UNIT_COST, Unit.SECONDS, mean), *costs]
 
 
 def _operation(entry: Mapping[str, Any]) -> Operation:

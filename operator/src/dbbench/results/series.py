@@ -35,12 +35,24 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
                     value,
                 ),
             )
-    reads = _readers(document)
+    reads = _measuring(document, "zachmann")
     for entry in document.get("comparisons", []):
         if entry["unit"] == "per_second" and entry["metric"] == "throughput":
             name, text = _THROUGHPUT[entry["workload"] in reads]
             for target, value in _sides(document, entry):
                 yield from _once(seen, Series(name, text, _labels(entry, target), value))
+        elif entry["workload"] in _measuring(document, "micro") and not entry["primary"]:
+            for target, value in _sides(document, entry):
+                labels = _labels(entry, target) | {"event": entry["metric"]}
+                yield from _once(
+                    seen,
+                    Series(
+                        "dbbench_unit_cost_seconds",
+                        "Cost of one event, as the workload micro measured it, mean over blocks.",
+                        labels,
+                        value,
+                    ),
+                )
     for entry in document.get("instances", []):
         labels = _labels(entry, entry["target"])
         yield Series(
@@ -91,10 +103,10 @@ _OF_INSTANCE = {
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99", "p999": "0.999"}
 
 
-def _readers(document: Mapping[str, Any]) -> frozenset[str]:
-    """Names of the workloads that read memory and have no transactions."""
+def _measuring(document: Mapping[str, Any], kind: str) -> frozenset[str]:
+    """Names of the workloads of a kind."""
     workloads = document.get("spec", {}).get("workloads", [])
-    return frozenset(found["name"] for found in workloads if "zachmann" in found)
+    return frozenset(found["name"] for found in workloads if kind in found)
 
 
 def _sides(document: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:

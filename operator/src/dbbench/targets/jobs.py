@@ -10,6 +10,8 @@ from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
 from dbbench.api.workload import (
     CacheState,
+    MicroWorkload,
+    Probe,
     TatpWorkload,
     TpccWorkload,
     TpchWorkload,
@@ -30,6 +32,17 @@ _BARRIER = "127.0.0.1:9592"
 
 _CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
 _CACHE = {CacheState.WARM: "warm", CacheState.COLD: "cold"}
+_PROBES = {
+    Probe.CLOCK: "clock",
+    Probe.SYSTEM_CALL: "system-call",
+    Probe.PAGE_FAULT: "page-fault",
+    Probe.TLB_MISS: "tlb-miss",
+    Probe.CONTEXT_SWITCH: "context-switch",
+    Probe.FSYNC: "fsync",
+    Probe.MEMORY: "memory",
+    Probe.SORT: "sort",
+    Probe.READ: "read",
+}
 _DISTRIBUTION = {"NonUniform": "non-uniform", "Uniform": "uniform"}
 
 
@@ -128,6 +141,8 @@ def run_arguments(workload: Workload, cell: Cell, spec: DBBenchmarkSpec) -> tupl
     """
     if workload.zachmann:
         return "zachmann", _zachmann(workload.zachmann, cell, spec.resources)
+    if workload.micro:
+        return "micro", _micro(workload.micro)
     kind, options = load_arguments(workload)
     match workload:
         case Workload(tpch=TpchWorkload() as tpch):
@@ -172,6 +187,19 @@ def _zachmann(workload: ZachmannWorkload, cell: Cell, resources: Resources) -> l
         "--physical-cpus", str(workload.physical_cpus or resources.cpu),
         "--max-system-time", workload.max_system_time,
     ]  # fmt: skip
+
+
+def _micro(workload: MicroWorkload) -> list[str]:
+    options = [
+        "--at-target",
+        "--probes", ",".join(text for probe, text in _PROBES.items() if probe in workload.probes),
+        "--time", workload.time,
+        "--sort-sizes", ",".join(str(size) for size in sorted(workload.sort_sizes)),
+        "--file-size", str(quantity(workload.file_size)),
+    ]  # fmt: skip
+    if workload.threads is not None:
+        options += ["--threads", ",".join(str(number) for number in sorted(workload.threads))]
+    return options
 
 
 def _together(index: int, instances: int) -> list[str]:

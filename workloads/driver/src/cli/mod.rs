@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
             conclude(&command.reporting.output, zachmann::perform(&command))
         }
         Command::Micro(micro::Command::Run(command)) => {
-            conclude(&command.reporting.output, micro::run(&command))
+            conclude(&command.reporting.output, micro::perform(&command))
         }
         Command::Merge(command) => merged(&command),
     };

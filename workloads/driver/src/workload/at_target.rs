@@ -21,7 +21,11 @@ pub struct Request {
 
 /// Runs it; the result is the document that was made inside the target, with this process' options and the
 /// hypervisor's side in it.
-pub async fn run(request: &Request, reporting: &Reporting, together: &Together) -> Result<Finished, Failure> {
+pub async fn run(
+    request: &Request,
+    reporting: &Reporting,
+    together: Option<&Together>,
+) -> Result<Finished, Failure> {
     let agents = reporting.agents()?;
     let agent = agents
         .target
@@ -31,7 +35,10 @@ pub async fn run(request: &Request, reporting: &Reporting, together: &Together) 
     let mut observer = Observer::new(outside, reporting.connect_timeout).await?;
     agent.facts(reporting.connect_timeout).await?;
     let progress = Progress::new(reporting.progress);
-    let mut gate = Gate::of(together, reporting.connect_timeout, &json!(request.run)).await?;
+    let mut gate = match together {
+        Some(together) => Gate::of(together, reporting.connect_timeout, &json!(request.run)).await?,
+        None => Gate::Open,
+    };
     progress.begin("load", 1, "target");
     agent.prepare(&request.run).await?;
     progress.set(1);

@@ -2,16 +2,24 @@
 
 mod settings;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
+use dbbench_agent::local_run::LocalRun;
 use dbbench_probes::Figure;
 
 use crate::cli::Reporting;
 use crate::failure::Failure;
 use crate::measure::{PhaseTimer, UsageStart};
-use crate::report::{Counts, Document, Operation, Probe, Progress};
+use crate::report::{Counts, Document, Finished, Operation, Probe, Progress};
 use crate::target::Observer;
+use crate::workload::at_target;
+use crate::workload::gate::Gate;
 
 pub const NAME: &str = "micro";
+
+/// How long all probes together may take inside a target.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -26,15 +34,34 @@ pub struct RunCommand {
     pub reporting: Reporting,
     #[command(flatten)]
     options: settings::Options,
+    /// Let the agent of --agent do it where it is, inside the target, with files beside the database's
+    #[arg(long, requires = "agent", conflicts_with_all = ["dir", "memory"], help_heading = "Where")]
+    at_target: bool,
+    /// Say so on standard output when all is ready, and wait for a line on standard input
+    #[arg(long, hide = true, conflicts_with = "at_target")]
+    await_start: bool,
 }
 
-pub async fn run(command: &RunCommand) -> Result<Document, Failure> {
+/// Measures this machine, or has the agent of the target measure where it is.
+pub async fn perform(command: &RunCommand) -> Result<Finished, Failure> {
+    if !command.at_target {
+        return Ok(run(command).await?.into());
+    }
+    let run = LocalRun::Micro(command.options.request(command.reporting.seed));
+    let request = at_target::Request { run, warmup: Duration::ZERO, duration: LONGEST };
+    at_target::run(&request, &command.reporting, None).await
+}
+
+async fn run(command: &RunCommand) -> Result<Document, Failure> {
     let (reporting, options) = (&command.reporting, &command.options);
     let settings = options.settings(reporting.seed)?;
     let mut document = reporting.document(NAME, "run", options.parameters(&settings));
     let mut observer = Observer::new(reporting.agents()?, reporting.connect_timeout).await?;
     let progress = Progress::new(reporting.progress);
     let probes = options.probes();
+    if command.await_start {
+        Gate::Input.pass().await?;
+    }
     observer.before().await?;
     let (timer, usage) = (PhaseTimer::start("measure"), UsageStart::now());
     progress.begin("measure", probes.len() as u64, "probes");

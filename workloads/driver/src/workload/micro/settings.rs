@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use dbbench_agent::local_run;
 use dbbench_probes::{cpu, kernel, Probe, Settings};
 use serde_json::{json, Map, Value};
 
@@ -49,6 +50,18 @@ pub struct Options {
 }
 
 impl Options {
+    pub fn request(&self, seed: u64) -> local_run::Micro {
+        let named = |probe: Probe| probe.name().to_string().try_into().expect("a probe's own name");
+        local_run::Micro {
+            probes: self.probes().into_iter().map(named).collect(),
+            time_milliseconds: self.time.as_millis() as u64,
+            threads: (!self.threads.is_empty()).then(|| self.threads.clone()),
+            sort_sizes: self.sort_sizes.clone(),
+            file_bytes: self.file_size,
+            seed,
+        }
+    }
+
     /// The probes in their own order, each once.
     pub fn probes(&self) -> Vec<Probe> {
         let asked =

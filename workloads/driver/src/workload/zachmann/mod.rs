@@ -30,7 +30,7 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  dbbench-driver zachmann run --work-processes 4 --table-size 300MB --duration 900s"
     )]
-    Run(RunCommand),
+    Run(Box<RunCommand>),
     /// One of the processes that `run` starts
     #[command(hide = true)]
     WorkProcess(WorkProcessTask),
@@ -124,7 +124,7 @@ pub async fn perform(command: &RunCommand) -> Result<Finished, Failure> {
     }
     let run = LocalRun::Zachmann(options.request(reporting.seed));
     let request = at_target::Request { run, warmup: options.warmup, duration: options.duration };
-    at_target::run(&request, reporting, &command.together).await
+    at_target::run(&request, reporting, Some(&command.together)).await
 }
 
 async fn run(command: &RunCommand) -> Result<Document, Failure> {
