@@ -16,7 +16,8 @@ FILES = (
 )
 MEMORY = {
     "workProcesses": 1, "tableBytes": 4_000_000, "recordBytes": 128, "pages": "4K",
-    "physicalCpus": None, "warmupMilliseconds": 0, "durationMilliseconds": 500, "maxSystemPercent": 50.0, "seed": 7,
+    "physicalCpus": None, "warmupMilliseconds": 0, "durationMilliseconds": 500,
+    "maxSystemPercent": 50.0, "seed": 7,
 }  # fmt: skip
 OWNERS_OF_WORK_PROCESSES = (
     "grep -lsa work-process /proc/[0-9]*/cmdline | xargs -n1 dirname "
