@@ -210,6 +210,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ),
     (
         "workloads.0",
+        {"name": "c", "micro": {"fileSize": "1E"}},
+        "spec.workloads[0].micro.fileSize",
+        "whole number of MiB",
+    ),
+    (
+        "workloads.0",
         {"name": "m", "zachmann": {"workProcesses": 0}},
         "spec.workloads[0].zachmann.workProcesses",
         "or equal to 1",

@@ -187,8 +187,9 @@ class MicroWorkload(ApiModel):
         json_schema_extra=rules(
             rule(
                 "quantity(self.fileSize).asApproximateFloat() >= 1048576.0 && "
+                "quantity(self.fileSize).asApproximateFloat() <= 1099511627776.0 && "
                 "int(quantity(self.fileSize).asApproximateFloat()) % 1048576 == 0",
-                "must be a whole number of MiB, for example 64Mi",
+                "must be a whole number of MiB, at most 1Ti, for example 64Mi",
                 field_path=".fileSize",
             ),
         )
