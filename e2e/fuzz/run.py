@@ -12,7 +12,7 @@ from pathlib import Path
 from access.kubectl import Manifest
 
 from fuzz import core
-from fuzz.server import Answer, Server, answers, connect
+from fuzz.server import TOO_LARGE, Answer, Server, answers, connect
 
 # A field of the object, as the server names it; in a refusal it is the first thing to look for.
 _FIELD = re.compile(r"\b(spec|metadata\.name)\b")
@@ -84,7 +84,7 @@ def refusal(answer: Answer) -> list[str]:
     on such an object.
     """
     found = []
-    if _FIELD.search(answer.message) is None:
+    if answer.status != TOO_LARGE and _FIELD.search(answer.message) is None:
         found.append(f"a refusal names no field: {answer.message[:300]}")
     if not _OF_SCHEMA.search(answer.message) and (match := _UNREADABLE.search(answer.message)):
         found.append(f"a refusal is in words of CEL: {match[0]}: {answer.message[:300]}")

@@ -15,6 +15,8 @@ from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import BY_NAME, Kind
 
 IN_FLIGHT = 16
+TOO_LARGE = 413
+"""Status of the answer to a request that is larger than the server reads: no field is looked at."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Server:
                 dry_run="All", field_validation="Strict",
             )  # fmt: skip
         except ApiException as error:
-            if error.status not in (400, 422):
+            if error.status not in (400, TOO_LARGE, 422):
                 raise
             said = str(json.loads(error.body or "{}")["message"])
             return Answer(document, status=error.status, message=said)
