@@ -38,7 +38,13 @@ fn processes_begin_together_and_the_leader_reports_for_all() {
     database.measured("tatp load --subscribers 1000 --progress none");
     let (port, rate) = (free_port(), "--rate 100 --arrivals constant --duration 4s --progress none");
     let both = format!("{RUN} {rate} --barrier-listen 127.0.0.1:{port} --barrier 127.0.0.1:{port}");
-    // The same command line for all processes, as in an indexed Job; the follower is there first.
+    // The same command line for all processes, as in an indexed Job.
+    let leader = start(&database, &format!("{both} --process-index 0"));
+    // Whoever else connects does no harm. It can as long as the leader waits for somebody.
+    wait_until("the leader listens", || {
+        let stranger = TcpStream::connect(("127.0.0.1", port));
+        stranger.and_then(|mut stream| stream.write_all(b"GET / HTTP/1.1\r\n\r\n")).is_ok()
+    });
     let follower = database
         .command(&both)
         .env("JOB_COMPLETION_INDEX", "1")
@@ -46,12 +52,6 @@ fn processes_begin_together_and_the_leader_reports_for_all() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let leader = start(&database, &format!("{both} --process-index 0"));
-    // Whoever else connects does no harm.
-    wait_until("the leader listens", || {
-        let stranger = TcpStream::connect(("127.0.0.1", port));
-        stranger.and_then(|mut stream| stream.write_all(b"GET / HTTP/1.1\r\n\r\n")).is_ok()
-    });
     let (follower, leader) = (document(&end(follower)), document(&end(leader)));
 
     assert_eq!(follower.get("processes"), None);
@@ -91,9 +91,10 @@ fn queries_on_two_databases_begin_together_and_each_process_reports_its_own() {
     }
     let port = free_port();
     let line = "tpch run --queries 6,14 --runs 1 --progress none --processes 2";
-    let [leader, follower] = [
-        start(&databases[0], &format!("{line} --barrier-listen 127.0.0.1:{port}")),
+    // The follower is there first, and waits.
+    let [follower, leader] = [
         start(&databases[1], &format!("{line} --barrier 127.0.0.1:{port} --process-index 1")),
+        start(&databases[0], &format!("{line} --barrier-listen 127.0.0.1:{port}")),
     ]
     .map(|process| document(&end(process)));
     assert_eq!(
