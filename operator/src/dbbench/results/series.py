@@ -24,35 +24,18 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
     document = json.loads(data.get("summary.json", "{}"))
     seen: set[tuple[str, ...]] = set()
     for entry in document.get("queries", []):
-        for target, value in _sides(document, entry):
-            labels = _labels(entry, target) | {"query": entry["query"]}
-            yield from _once(
-                seen,
-                Series(
-                    "dbbench_query_runtime_seconds",
-                    "Runtime of a query, mean over blocks.",
-                    labels,
-                    value,
-                ),
-            )
-    reads = _measuring(document, "zachmann")
+        text = "Runtime of a query, mean over blocks."
+        name = "dbbench_query_runtime_seconds"
+        yield from _both(seen, document, entry, name, text, query=entry["query"])
+    reads, events = _measuring(document, "zachmann"), _measuring(document, "micro")
     for entry in document.get("comparisons", []):
         if entry["unit"] == "per_second" and entry["metric"] == "throughput":
             name, text = _THROUGHPUT[entry["workload"] in reads]
-            for target, value in _sides(document, entry):
-                yield from _once(seen, Series(name, text, _labels(entry, target), value))
-        elif entry["workload"] in _measuring(document, "micro") and not entry["primary"]:
-            for target, value in _sides(document, entry):
-                labels = _labels(entry, target) | {"event": entry["metric"]}
-                yield from _once(
-                    seen,
-                    Series(
-                        "dbbench_unit_cost_seconds",
-                        "Cost of one event, as the workload micro measured it, mean over blocks.",
-                        labels,
-                        value,
-                    ),
-                )
+            yield from _both(seen, document, entry, name, text)
+        elif entry["workload"] in events and not entry["primary"]:
+            text = "Cost of one event, as the workload micro measured it, mean over blocks."
+            name = "dbbench_unit_cost_seconds"
+            yield from _both(seen, document, entry, name, text, event=entry["metric"])
     for entry in document.get("instances", []):
         labels = _labels(entry, entry["target"])
         yield Series(
@@ -120,8 +103,18 @@ def _labels(entry: Mapping[str, Any], target: str) -> dict[str, str]:
     return {"workload": entry["workload"], "cell": entry["cell"], "target": target}
 
 
-def _once(seen: set[tuple[str, ...]], series: Series) -> Iterator[Series]:
-    key = (series.name, *series.labels.values())
-    if key not in seen:
-        seen.add(key)
-        yield series
+def _both(
+    seen: set[tuple[str, ...]],
+    document: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    name: str,
+    text: str,
+    **more: str,
+) -> Iterator[Series]:
+    """A series of each side of a comparison that has not been seen yet."""
+    for target, value in _sides(document, entry):
+        series = Series(name, text, _labels(entry, target) | more, value)
+        key = (series.name, *series.labels.values())
+        if key not in seen:
+            seen.add(key)
+            yield series
