@@ -41,9 +41,20 @@ pub struct AgentConfig {
     /// Whether the database may be restarted with cold caches by request.
     #[serde(default)]
     pub cold_starts: bool,
-    /// Workloads without a database that may be run here by request.
+    /// Workloads that may be run here by request.
     #[serde(default)]
     pub workloads: Vec<LocalWorkload>,
+    /// How those of them that have a database reach it.
+    pub database: Option<DatabaseAccess>,
+}
+
+/// The way to the database from beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DatabaseAccess {
+    /// As the driver's option `--url`; without a password.
+    pub url: String,
+    pub password_file: Option<PathBuf>,
 }
 
 /// User and group of the database's processes.
@@ -68,6 +79,8 @@ pub enum Protocol {
     PostgreSQL,
     /// Also spoken by MariaDB.
     MySQL,
+    /// PostgreSQL's, by a server that is ready as soon as it listens.
+    Hyper,
 }
 
 /// The database server's program.
@@ -107,6 +120,7 @@ impl Default for AgentConfig {
             stop_grace_seconds: default_stop_grace(),
             cold_starts: false,
             workloads: Vec::new(),
+            database: None,
         }
     }
 }
@@ -133,6 +147,9 @@ impl AgentConfig {
         }
         if config.cold_starts && (config.data_directory.is_none() || config.readiness.is_none()) {
             return Err("coldStarts needs dataDirectory and readiness".into());
+        }
+        if config.database.is_none() && config.workloads.iter().any(|workload| workload.has_database()) {
+            return Err("workloads on the database need database".into());
         }
         if config.cold_starts && config.data_in_memory_bytes.is_some() {
             return Err("coldStarts: data in memory are never cold; remove dataInMemoryBytes".into());
@@ -175,6 +192,7 @@ mod tests {
             (FULL.replace("PostgreSQL", "Gopher"), "Gopher"),
             (FULL.replace("\"readiness\"", "\"dataInMemoryBytes\":0,\"readiness\""), "dataInMemoryBytes"),
             (r#"{"version":1,"command":["x"],"coldStarts":true}"#.into(), "coldStarts needs dataDirectory"),
+            (r#"{"version":1,"command":["x"],"workloads":["micro","tatp"]}"#.into(), "need database"),
             (
                 FULL.replace("\"readiness\"", "\"dataInMemoryBytes\":9,\"coldStarts\":true,\"readiness\""),
                 "never cold",

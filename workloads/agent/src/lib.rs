@@ -7,6 +7,7 @@ pub mod cli;
 pub mod cold;
 pub mod config;
 pub mod counters;
+pub mod database_run;
 mod executable;
 pub mod facts;
 pub mod guest;

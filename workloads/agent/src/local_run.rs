@@ -1,4 +1,5 @@
-//! Workloads that measure the machine and not the database: they run here, beside the database, by request.
+//! Workloads that run here, beside the database, by request: those that measure the machine, and those whose clients
+//! are to share it with the database.
 //!
 //! This program starts itself with arguments that are made from numbers and names alone; nothing else can be asked
 //! for, and of that only what the configuration allows. A run waits, with its memory filled, until it is started.
@@ -15,14 +16,25 @@ use dbbench_probes::Probe;
 use nix::sys::signal::SigSet;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{AgentConfig, User};
+use crate::config::{AgentConfig, DatabaseAccess, User};
+use crate::database_run::DatabaseRun;
 
-/// A workload that needs no database.
+/// A workload that may run beside the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LocalWorkload {
     Zachmann,
     Micro,
+    Tpch,
+    Tpcc,
+    Tatp,
+}
+
+impl LocalWorkload {
+    /// Whether it is one on the database.
+    pub fn has_database(self) -> bool {
+        !matches!(self, LocalWorkload::Zachmann | LocalWorkload::Micro)
+    }
 }
 
 /// What is asked for, with all its parameters.
@@ -31,6 +43,9 @@ pub enum LocalWorkload {
 pub enum LocalRun {
     Zachmann(Zachmann),
     Micro(Micro),
+    Tpch(DatabaseRun),
+    Tpcc(DatabaseRun),
+    Tatp(DatabaseRun),
 }
 
 /// Parameters of zachmann. Its own command line refuses what is out of range.
@@ -95,14 +110,22 @@ impl LocalRun {
         match self {
             LocalRun::Zachmann(_) => LocalWorkload::Zachmann,
             LocalRun::Micro(_) => LocalWorkload::Micro,
+            LocalRun::Tpch(_) => LocalWorkload::Tpch,
+            LocalRun::Tpcc(_) => LocalWorkload::Tpcc,
+            LocalRun::Tatp(_) => LocalWorkload::Tatp,
         }
     }
 
-    /// The command line, without the program. `directory` is where files may be made.
-    fn arguments(&self, directory: &Path) -> Vec<String> {
+    /// The command line, without the program. `directory` is where files may be made. The error says what is
+    /// missing here.
+    fn arguments(&self, directory: &Path, database: Option<&DatabaseAccess>) -> Result<Vec<String>, String> {
+        let access = || database.ok_or("the configuration names no database".to_string());
         match self {
-            LocalRun::Zachmann(run) => run.arguments(),
-            LocalRun::Micro(run) => run.arguments(directory),
+            LocalRun::Zachmann(run) => Ok(run.arguments()),
+            LocalRun::Micro(run) => Ok(run.arguments(directory)),
+            LocalRun::Tpch(run) => run.arguments("tpch", access()?),
+            LocalRun::Tpcc(run) => run.arguments("tpcc", access()?),
+            LocalRun::Tatp(run) => run.arguments("tatp", access()?),
         }
     }
 }
@@ -184,6 +207,7 @@ pub struct LocalRuns {
     user: Option<User>,
     /// Where files may be made.
     directory: PathBuf,
+    database: Option<DatabaseAccess>,
     /// Where this agent answers: the run reads its counters around the measured window.
     agent: String,
     waiting: Mutex<Option<Running>>,
@@ -206,6 +230,7 @@ impl LocalRuns {
             program: "/proc/self/exe".into(),
             user: config.user.filter(|_| nix::unistd::geteuid().is_root()),
             directory: config.data_directory.clone().unwrap_or_else(std::env::temp_dir),
+            database: config.database.clone(),
             agent: format!("http://127.0.0.1:{port}"),
             waiting: Mutex::new(None),
             latest: Mutex::new(None),
@@ -223,13 +248,14 @@ impl LocalRuns {
                 run.workload()
             )));
         }
+        let arguments = run.arguments(&self.directory, self.database.as_ref()).map_err(Refusal::Lost)?;
         *lock(&self.waiting) = None;
         let mut latest = lock(&self.latest);
         if let Some(process) = latest.take() {
             kill(&process);
         }
         let mut child =
-            self.spawn(&run).map_err(|error| Refusal::Lost(format!("it does not start: {error}")))?;
+            self.spawn(&arguments).map_err(|error| Refusal::Lost(format!("it does not start: {error}")))?;
         *latest = process_of(&child);
         drop(latest);
         let mut stderr = child.stderr.take().expect("piped");
@@ -262,10 +288,10 @@ impl LocalRuns {
         }
     }
 
-    fn spawn(&self, run: &LocalRun) -> std::io::Result<Child> {
+    fn spawn(&self, arguments: &[String]) -> std::io::Result<Child> {
         let mut command = Command::new(&self.program);
         command
-            .args(run.arguments(&self.directory))
+            .args(arguments)
             .args(["--agent", &self.agent, "--progress", "none", "--output", "-", "--await-start"])
             .env_clear()
             .current_dir("/")
@@ -337,7 +363,7 @@ mod tests {
     fn a_command_line_is_made_of_the_typed_parameters_alone() {
         let run: LocalRun = serde_json::from_str(RUN).unwrap();
         assert_eq!(
-            run.arguments(Path::new("/data")).join(" "),
+            run.arguments(Path::new("/data"), None).unwrap().join(" "),
             "zachmann run --work-processes 2 --table-size 1000 --record-size 128 --pages 4K --warmup 0ms \
              --duration 1500ms --max-system-time 12.5 --seed 7"
         );
@@ -362,7 +388,7 @@ mod tests {
             "sortSizes":[10,20],"fileBytes":1048576,"seed":7}}"#;
         let run: LocalRun = serde_json::from_str(text).unwrap();
         assert_eq!(
-            run.arguments(Path::new("/data")).join(" "),
+            run.arguments(Path::new("/data"), None).unwrap().join(" "),
             "micro run --probes sort,fsync --time 200ms --sort-sizes 10,20 --file-size 1048576 --dir /data --seed 7 \
              --threads 1,2"
         );

@@ -9,6 +9,9 @@ use crate::config::{Protocol, Readiness};
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Protocol 3.0 (PostgreSQL documentation, "Message Formats", StartupMessage).
 const PROTOCOL_3_0: u32 = 196_608;
+/// SSLRequest and its answers (PostgreSQL documentation, "SSL Session Encryption").
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+const SSL_ANSWERS: &[u8] = b"NS";
 /// SQLSTATE cannot_connect_now: starting up, shutting down or in recovery.
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
@@ -24,6 +27,7 @@ pub fn check(readiness: &Readiness) -> Result<(), String> {
     match readiness.protocol {
         Protocol::PostgreSQL => postgresql(address),
         Protocol::MySQL => mysql(address),
+        Protocol::Hyper => hyper(address),
     }
 }
 
@@ -78,6 +82,20 @@ fn postgresql(address: SocketAddr) -> Result<(), String> {
     Ok(())
 }
 
+/// Asks whether the server speaks TLS, and hangs up. Hyper answers as soon as it listens, which it does when it
+/// is ready; a startup packet of an unknown user would leave two lines of errors in its log each second.
+fn hyper(address: SocketAddr) -> Result<(), String> {
+    let refused = |error: std::io::Error| format!("{address}: {error}");
+    let mut stream = connect(address).map_err(refused)?;
+    stream.write_all(&SSL_REQUEST).map_err(refused)?;
+    let mut answer = [0];
+    stream.read_exact(&mut answer).map_err(refused)?;
+    if !SSL_ANSWERS.contains(&answer[0]) {
+        return Err(format!("{address}: not Hyper (answered with byte {:#04x})", answer[0]));
+    }
+    Ok(())
+}
+
 fn startup_packet(user: &str) -> Vec<u8> {
     let mut body = PROTOCOL_3_0.to_be_bytes().to_vec();
     for word in ["user", user, "database", "postgres", "application_name", "dbbench-agent"] {
@@ -104,6 +122,11 @@ mod tests {
     use super::*;
 
     fn server_that_answers(answer: &'static [u8]) -> Readiness {
+        answering(Protocol::PostgreSQL, answer)
+    }
+
+    /// Reads one message, as PostgreSQL's protocol has them before the startup is over, and answers.
+    fn answering(protocol: Protocol, answer: &'static [u8]) -> Readiness {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         std::thread::spawn(move || {
@@ -114,7 +137,21 @@ mod tests {
             stream.read_exact(&mut body).unwrap();
             stream.write_all(answer).unwrap();
         });
-        Readiness { protocol: Protocol::PostgreSQL, port }
+        Readiness { protocol, port }
+    }
+
+    #[test]
+    fn hyper_is_ready_when_it_says_whether_it_speaks_tls() {
+        for answer in [b"N", b"S"] {
+            assert_eq!(check(&answering(Protocol::Hyper, answer)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_says_neither_is_not_hyper() {
+        let error = check(&answering(Protocol::Hyper, b"HTTP/1.1 400")).unwrap_err();
+        assert!(error.contains("not Hyper"), "{error}");
+        assert!(check(&answering(Protocol::Hyper, b"")).is_err());
     }
 
     #[test]

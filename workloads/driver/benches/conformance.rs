@@ -3,7 +3,8 @@
 //! Longer than tests may take: scale factor 1 is loaded and queried on each engine. Arguments choose scale factors
 //! and engines; without any, all run. The exit code is 1 when an answer differs.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/driver/support/mod.rs"]
+#[allow(dead_code, unused_imports)] // the tests use all of it
 mod support;
 
 use std::process::{Command, ExitCode};

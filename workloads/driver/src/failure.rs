@@ -15,6 +15,24 @@ pub enum Exit {
     Invalid = 5,
 }
 
+/// Reasons that a run beside the database may end with, besides those of each exit code.
+const OF_RUNS: [&str; 14] = [
+    "AgentUnreachable",
+    "AuthenticationFailed",
+    "DatabaseError",
+    "DatabaseLost",
+    "DatabaseOutOfSpace",
+    "InsufficientMemory",
+    "NotCold",
+    "PermissionDenied",
+    "ProcessLost",
+    "SchemaIncomplete",
+    "SchemaMismatch",
+    "SchemaMissing",
+    "StatementTimeout",
+    "Unsupported",
+];
+
 /// A failure with its exit code, a stable CamelCase reason and one sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -45,9 +63,7 @@ impl Failure {
         let exit = [Exit::Arguments, Exit::Unreachable, Exit::Inconsistent, Exit::Invalid]
             .into_iter()
             .find(|exit| line.get("exitCode") == Some(&(*exit as u8).into()))?;
-        let reason = ["InsufficientMemory", "Unsupported", "AgentUnreachable", "ProcessLost"]
-            .into_iter()
-            .find(|reason| line.get("reason").is_some_and(|said| said == reason));
+        let reason = OF_RUNS.into_iter().find(|reason| line.get("reason").is_some_and(|said| said == reason));
         let other = match exit {
             Exit::Arguments => Failure::arguments(""),
             Exit::Unreachable => Failure::unreachable(""),
@@ -87,6 +103,7 @@ mod tests {
     fn a_failure_survives_its_line() {
         for failure in [
             Failure::new(Exit::Arguments, "InsufficientMemory", "4 MiB"),
+            Failure::new(Exit::Inconsistent, "SchemaMissing", "nothing is loaded"),
             Failure::arguments("wrong"),
             Failure::invalid("swapped"),
         ] {

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from dbbench.api.database import Database
-from dbbench.engines import MySQL
+from dbbench.api.resources import Resources
+from dbbench.engines import Engine, Hyper, MySQL
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -52,6 +53,24 @@ MARIADB_CONFIG = Database(
 )
 
 
+HYPER = Hyper()
+HYPER_CONFIG = Database(engine="Hyper", image="hyper", config={"query_timeout_max": "1min"})
+RESOURCES = Resources(cpu=1, memory="512Mi")
+
+
+def agent_of(engine: Engine, database: Database) -> dict[str, Any]:
+    """agent.json as the operator writes it."""
+    return {
+        **{key: AGENT[key] for key in ("version", "listen", "user", "dataDirectory")},
+        "command": engine.command(database),
+        "env": engine.environment(database),
+        "readiness": {"protocol": engine.readiness.protocol, "port": engine.readiness.port},
+        "server": {"executables": engine.executables},
+        "stopSignal": engine.stop_signal,
+        "stopGraceSeconds": engine.stop_grace_seconds,
+    }
+
+
 @dataclass(frozen=True)
 class Server:
     """A database as these tests start it: what the operator would write, and a client."""
@@ -64,6 +83,8 @@ class Server:
     memory: tuple[str, ...]
     client: tuple[str, ...]
     """Program of the image that prints what the statement behind it yields, without headings."""
+    client_image: str = ""
+    """The image that has the program, where the server's has none."""
 
 
 POSTGRES = Server(
@@ -80,20 +101,25 @@ POSTGRES = Server(
 )
 MARIADB_SERVER = Server(
     image="mariadb",
-    agent={
-        **{key: AGENT[key] for key in ("version", "listen", "user", "dataDirectory")},
-        "command": MARIADB.command(MARIADB_CONFIG),
-        "env": MARIADB.environment(MARIADB_CONFIG),
-        "readiness": {"protocol": MARIADB.readiness.protocol, "port": MARIADB.readiness.port},
-        "server": {"executables": MARIADB.executables},
-        "stopSignal": MARIADB.stop_signal,
-        "stopGraceSeconds": MARIADB.stop_grace_seconds,
-    },
-    file=MARIADB.config_file(MARIADB_CONFIG)[0],
-    settings=MARIADB.config_file(MARIADB_CONFIG)[1],
+    agent=agent_of(MARIADB, MARIADB_CONFIG),
+    file=MARIADB.config_file(MARIADB_CONFIG, RESOURCES)[0],
+    settings=MARIADB.config_file(MARIADB_CONFIG, RESOURCES)[1],
     port=MARIADB.port,
     memory=("/tmp", *MARIADB.writable_directories),
     client=("mariadb", "--no-defaults", "--host=127.0.0.1", "--user=root", "-BN", "-e"),
+)
+HYPER_SERVER = Server(
+    image="hyper",
+    agent=agent_of(HYPER, HYPER_CONFIG),
+    file=HYPER.config_file(HYPER_CONFIG, RESOURCES)[0],
+    settings=HYPER.config_file(HYPER_CONFIG, RESOURCES)[1],
+    port=HYPER.port,
+    memory=("/tmp",),
+    client=(
+        *("psql", "--no-psqlrc", "-qtA", "-v", "ON_ERROR_STOP=1", "--no-password"),
+        *("-d", f"host=127.0.0.1 port={HYPER.port} user=dbbench dbname=dbbench", "-c"),
+    ),
+    client_image="postgres",
 )
 
 
@@ -111,11 +137,11 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
         pytest.fail("these tests start containers: they need root")
     binary = ROOT / ".state" / "bin" / "dbbench-driver"
     assert binary.exists(), "run workloads/build first"
-    names = ["postgres", "mariadb", "launcher", "guest-kernel"]
+    names = ["postgres", "mariadb", "hyper", "launcher", "guest-kernel"]
     subprocess.run([ROOT / "workloads" / "images" / "build", *names], check=True)
     into = tmp_path_factory.mktemp("images")
     found = {name: containers.unpack(name, into) for name in names}
-    databases = {name: found[name] for name in ("postgres", "mariadb")}
+    databases = {name: found[name] for name in ("postgres", "mariadb", "hyper")}
     images = Images(databases, found["launcher"], found["guest-kernel"])
     # runc gives a tmpfs the mode of the directory below it, and would make this one for root only.
     scratch = images.launcher.root / "run" / "dbbench"
@@ -282,15 +308,18 @@ class Bench:
             f"CREATE TEMP TABLE said (line text); COPY said FROM PROGRAM '{quoted}'; TABLE said"
         )
 
-    def inside(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a client in the network of the containers; the client comes from the image."""
+    def inside(
+        self, command: list[str], password: str = PASSWORD
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a client in the network of the containers; the client comes from an image."""
         enter = ["nsenter", f"--net=/run/netns/{self.network}"]
         if command[0] == self.server.client[0]:
-            enter += ["chroot", str(self.image.root)]
+            image = self.images.databases[self.server.client_image or self.server.image]
+            enter += ["chroot", str(image.root)]
         environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/15/bin",
-            "PGPASSWORD": PASSWORD,
-            "MYSQL_PWD": PASSWORD,
+            "PGPASSWORD": password,
+            "MYSQL_PWD": password,
         }
         return subprocess.run(
             [*enter, *command], capture_output=True, text=True, env=environment, check=False
@@ -309,5 +338,13 @@ def bench(tmp_path: Path, images: Images, network: str) -> Bench:
 def mariadb(tmp_path: Path, images: Images, network: str) -> Bench:
     """Return volumes with the agent installed, for MariaDB."""
     bench = Bench(tmp_path / "mariadb", images, network, MARIADB_SERVER)
+    bench.install()
+    return bench
+
+
+@pytest.fixture
+def hyper(tmp_path: Path, images: Images, network: str) -> Bench:
+    """Return volumes with the agent installed, for Hyper."""
+    bench = Bench(tmp_path / "hyper", images, network, HYPER_SERVER)
     bench.install()
     return bench

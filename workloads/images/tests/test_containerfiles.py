@@ -1,5 +1,6 @@
 """What the image build reads from Containerfiles and from apt, and when it builds."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from imagebuild import apt, bases, images
-from imagebuild.tools import IMAGES, BuildError
+from imagebuild.tools import IMAGES, ROOT, BuildError
 
 CONTAINERFILE = """\
 ARG BASE=debian:12-slim
@@ -34,11 +35,17 @@ def test_an_image_without_a_version_is_an_error() -> None:
 
 def test_every_image_is_described_and_names_a_base_that_can_be_made() -> None:
     described = images.described()
-    expected = {"driver", "guest-kernel", "launcher", "mariadb", "operator", "postgres"}
+    expected = {"driver", "guest-kernel", "hyper", "launcher", "mariadb", "operator", "postgres"}
     assert expected <= set(described)
     for image in described.values():
         if image.base:
             assert bases.release(image.base) in apt.CODENAMES
+
+
+def test_hyper_in_the_image_is_the_one_that_the_driver_is_tested_with() -> None:
+    locked = (IMAGES / "hyper" / "requirements.txt").read_text().partition("\n")[2]
+    assert locked in (ROOT / "operator" / "requirements-dev.txt").read_text()
+    assert f"tableauhyperapi=={images.described()['hyper'].version} " in locked
 
 
 def test_another_base_is_refused_by_name() -> None:
@@ -51,7 +58,7 @@ def test_no_containerfile_or_script_names_a_mirror() -> None:
         # Caches of test tools and linters have hidden folders beside the images' own.
         folder = path.parent.name
         if path.is_file() and "tests" not in folder and not folder.startswith("."):
-            assert "://" not in path.read_text(errors="replace"), path
+            assert not re.search("(https?|ftp)://", path.read_text(errors="replace")), path
 
 
 @pytest.fixture

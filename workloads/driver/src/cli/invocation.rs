@@ -14,6 +14,7 @@ use crate::engine::{Engine, Feature, Patient, Server};
 use crate::failure::Failure;
 use crate::report::{Document, Progress};
 use crate::target::Agents;
+use crate::workload::gate::Gate;
 
 /// Everything that the commands of all workloads have in common.
 pub struct Invocation<E> {
@@ -25,6 +26,8 @@ pub struct Invocation<E> {
     pub progress: Progress,
     /// How long to wait for a database that is not up yet.
     pub patience: Duration,
+    /// Whether this process shares the database's CPUs on purpose, so that it waits for them as its clients would.
+    pub beside_database: bool,
     /// The URL as the result has it.
     url: String,
     common: Common,
@@ -53,6 +56,9 @@ pub trait Task {
 /// Performs a task on the engine that the URL names by its scheme.
 pub async fn perform(task: &impl Task) -> Result<Document, Failure> {
     let connection = Connection::of(task.common())?;
+    if task.common().await_start {
+        Gate::Input.pass().await?;
+    }
     perform_at(task, &connection).await.map_err(|failure| connection.cover(failure))
 }
 
@@ -92,6 +98,7 @@ impl<E: Engine> Invocation<Patient<E>> {
             agents: common.reporting.agents()?,
             progress: Progress::new(common.reporting.progress),
             patience: common.reporting.connect_timeout,
+            beside_database: common.await_start,
             url,
             common: common.clone(),
         })

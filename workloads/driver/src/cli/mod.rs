@@ -19,7 +19,7 @@ pub use together::Together;
 use crate::failure::{Exit, Failure};
 use crate::merge;
 use crate::report::{Check, Finished};
-use crate::workload::{micro, sql, tatp, tpcc, tpch, zachmann};
+use crate::workload::{beside, micro, sql, tatp, tpcc, tpch, zachmann};
 
 /// Loads and runs database workloads, and measures them.
 ///
@@ -52,6 +52,11 @@ enum Command {
     /// Unit costs of this machine: system call, page fault, TLB miss, fsync and more; needs no database
     #[command(subcommand)]
     Micro(micro::Command),
+    /// Have the agent beside a database run a workload there, on the database's own CPUs
+    #[command(
+        after_help = "Example:\n  dbbench-driver at-target --agent http://db:9590 tatp run --clients 8 --duration 2m"
+    )]
+    AtTarget(beside::AtTargetCommand),
     /// Make one result out of those of several trials, or of processes that ran side by side
     Merge(merge::MergeCommand),
     /// The process beside the database: counters, facts, PID 1, launcher of guests
@@ -79,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Micro(micro::Command::Run(command)) => {
             conclude(&command.reporting.output, micro::perform(&command))
         }
+        Command::AtTarget(command) => conclude(&command.reporting.output, beside::perform(&command)),
         Command::Merge(command) => merged(&command),
     };
     match outcome {

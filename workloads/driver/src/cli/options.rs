@@ -69,6 +69,10 @@ pub struct Common {
     #[arg(long, value_name = "PATH")]
     pub password_file: Option<PathBuf>,
 
+    /// Started beside the database, on its CPUs: say so on standard output, and wait for a line on standard input
+    #[arg(long, hide = true)]
+    pub await_start: bool,
+
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -71,6 +71,12 @@ impl Usage {
         self.saturated |= other.saturated;
     }
 
+    /// Of a driver that is meant to share its CPUs with what it measures: that it waits for them is no objection.
+    pub fn excused(mut self, beside_database: bool) -> Self {
+        self.saturated &= !beside_database;
+        self
+    }
+
     /// Why a measurement with this usage does not count, if so.
     pub fn objection(&self) -> Option<String> {
         self.saturated.then(|| {

@@ -2,6 +2,7 @@
 
 pub mod at_target;
 pub mod attempt;
+pub mod beside;
 pub mod conditions;
 pub mod gate;
 pub mod gathering;

@@ -119,7 +119,7 @@ pub async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     let timer = PhaseTimer::start("measure");
     lap.passes("measure", plan.runs, &mut queries, true).await?;
     document.phases.push(timer.end());
-    document.driver_usage = usage.end();
+    document.driver_usage = usage.end().excused(invocation.beside_database);
     observer.after().await?;
     document.blocks_read = match whole {
         Some(session) => {
