@@ -6,7 +6,7 @@
   verbs: [get, list, watch, delete]
 - apiGroups: [dbbench.io]
   resources: [dbbenchmarks/status]
-  verbs: [get, update]
+  verbs: [update]
 # Asked for where the admission plug-in OwnerReferencesPermissionEnforcement is on: children block
 # the deletion of their owner.
 - apiGroups: [dbbench.io]

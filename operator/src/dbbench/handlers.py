@@ -21,6 +21,9 @@ SERVER_TIMEOUT_SECONDS = 240
 CLIENT_TIMEOUT_SECONDS = 270
 CONNECT_TIMEOUT_SECONDS = 30
 
+# Events come in bursts (a pod is scheduled, runs, is ready): one look at all of them will do.
+TOGETHER_SECONDS = 0.2
+
 CHILDREN = {LABEL_MANAGED_BY: MANAGED_BY}
 
 
@@ -60,11 +63,12 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
 
     @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
     async def benchmark_changed(namespace: str | None, name: str, **_: object) -> None:
-        reconciler.queue.add(Key(namespace or "", name))
+        reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
 
     async def child_changed(namespace: str | None, labels: Mapping[str, str], **_: object) -> None:
         if LABEL_BENCHMARK in labels:
-            reconciler.queue.add(Key(namespace or "", labels[LABEL_BENCHMARK]))
+            key = Key(namespace or "", labels[LABEL_BENCHMARK])
+            reconciler.queue.add(key, TOGETHER_SECONDS)
 
     kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)(child_changed)
     kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)(child_changed)

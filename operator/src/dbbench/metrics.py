@@ -10,12 +10,17 @@ from typing import Any
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 from dbbench.api.quantities import percent
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
-from dbbench.reconciler import Reconciler
+from dbbench.reconciler import Reconciler, Statistics
 from dbbench.results.series import Series, series_of
 from dbbench.results.storage import CONTENT_LABEL, CONTENT_RESULTS
 from dbbench.settings import Settings
@@ -62,7 +67,7 @@ class Server:
         families = [
             *benchmark_families(benchmarks),
             *result_families(benchmarks, results),
-            *_own_families(self._reconciler),
+            *own_families(self._reconciler.statistics, len(self._reconciler.queue)),
         ]
         return web.Response(body=render(families), headers={"Content-Type": _CONTENT_TYPE})
 
@@ -83,7 +88,10 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
     """Trials, conditions and slowdowns, from the status of each benchmark."""
     identity = ["namespace", "benchmark"]
     trials = GaugeMetricFamily(
-        "dbbench_trials", "Trials of a benchmark, by state.", labels=[*identity, "state"]
+        "dbbench_trials",
+        "Trials of a benchmark, by state: planned, done, invalid (repeated), contaminated (counted "
+        "all the same).",
+        labels=[*identity, "state"],
     )
     condition = GaugeMetricFamily(
         "dbbench_condition",
@@ -103,7 +111,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
     )
     bound = GaugeMetricFamily(
         "dbbench_slowdown_bound_ratio",
-        "Bounds of the 95 % confidence interval of the slowdown.",
+        "Bounds of the 95 % confidence interval of the slowdown: low, high.",
         labels=[*compared, "bound"],
     )
     floor = GaugeMetricFamily(
@@ -164,21 +172,20 @@ def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list
 
 
 def _add(families: dict[str, GaugeMetricFamily], ident: list[str], series: Series) -> None:
-    family = families.get(series.name)
-    if family is None:
-        family = GaugeMetricFamily(
-            series.name, series.help, labels=["namespace", "benchmark", *series.labels]
+    name, labels = series.family.name, series.family.labels
+    if name not in families:
+        families[name] = GaugeMetricFamily(
+            name, series.family.help, labels=["namespace", "benchmark", *labels]
         )
-        families[series.name] = family
-    family.add_metric([*ident, *series.labels.values()], series.value)
+    families[name].add_metric([*ident, *(series.labels[label] for label in labels)], series.value)
 
 
 def _identity(body: dict[str, Any]) -> list[str]:
     return [body["metadata"]["namespace"], body["metadata"]["name"]]
 
 
-def _own_families(reconciler: Reconciler) -> list[Metric]:
-    statistics = reconciler.statistics
+def own_families(statistics: Statistics, queue_length: int) -> list[Metric]:
+    """What the operator counts about itself."""
     reconciles = CounterMetricFamily(
         "dbbench_operator_reconciles", "Looks at a benchmark.", value=statistics.reconciles
     )
@@ -190,11 +197,23 @@ def _own_families(reconciler: Reconciler) -> list[Metric]:
     seconds = CounterMetricFamily(
         "dbbench_operator_reconcile_seconds",
         "Time spent looking at benchmarks.",
-        value=statistics.seconds,
+        value=statistics.durations.total,
+    )
+    durations = HistogramMetricFamily(
+        "dbbench_operator_reconcile_duration_seconds",
+        "How long one look at a benchmark took.",
+        buckets=statistics.durations.buckets(),
+        sum_value=statistics.durations.total,
+    )
+    waits = HistogramMetricFamily(
+        "dbbench_operator_queue_wait_seconds",
+        "How long a look that was due waited for a worker.",
+        buckets=statistics.waits.buckets(),
+        sum_value=statistics.waits.total,
     )
     waiting = GaugeMetricFamily(
         "dbbench_operator_queue_length",
         "Benchmarks that wait to be looked at.",
-        value=len(reconciler.queue),
+        value=queue_length,
     )
-    return [reconciles, errors, seconds, waiting]
+    return [reconciles, errors, seconds, durations, waits, waiting]

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.status import DBBenchmarkStatus
+from dbbench.durations import Durations
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.invalid import invalid_spec_status
@@ -23,6 +24,7 @@ from dbbench.kube.act import act
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.gather import gather
 from dbbench.kube.kinds import DBBENCHMARK
+from dbbench.kube.offer import Offer
 from dbbench.kube.queueing import Queue
 from dbbench.targets.context import Images
 from dbbench.workqueue import Workqueue
@@ -33,6 +35,8 @@ WORKERS = 4
 RESYNC_SECONDS = 60
 FIRST_RETRY_SECONDS = 1.0
 LAST_RETRY_SECONDS = 60.0
+CONFLICT = 409
+"""What was written was made of an older look: looked at again, which is no failure."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,15 @@ class Key:
 
 @dataclass
 class Statistics:
-    """What the operator counts about itself."""
+    """What the operator counts about itself.
+
+    `durations` of looks; `waits` from when a look was due until a worker began it.
+    """
 
     reconciles: int = 0
     errors: int = 0
-    seconds: float = 0.0
+    durations: Durations = field(default_factory=Durations)
+    waits: Durations = field(default_factory=Durations)
     last_resync: float = field(default_factory=time.monotonic)
 
 
@@ -73,6 +81,7 @@ class Reconciler:
         self._privileged_targets = privileged_targets
         self._network_policies = network_policies
         self._nodes = Queue(cluster, namespaces)
+        self._offer = Offer(cluster)
         self._admission = asyncio.Lock()
         self._queued: dict[Key, int] = {}
         self._failures: dict[Key, int] = {}
@@ -106,7 +115,12 @@ class Reconciler:
         except ValidationError as error:
             status = invalid_spec_status(body, error)
             if status != body.get("status"):
-                await self._cluster.replace_status(key.namespace, key.name, status)
+                await self._cluster.replace_status(
+                    key.namespace,
+                    key.name,
+                    status,
+                    resource_version=body["metadata"]["resourceVersion"],
+                )
             return None
         state = await gather(
             self._cluster,
@@ -114,6 +128,7 @@ class Reconciler:
             self._images,
             privileged_targets=self._privileged_targets,
             network_policies=self._network_policies,
+            offer=self._offer,
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
@@ -148,7 +163,8 @@ class Reconciler:
 
     async def _work(self) -> None:
         while True:
-            key = await self.queue.get()
+            key, late = await self.queue.get()
+            self.statistics.waits.add(late)
             began = time.monotonic()
             try:
                 delay = await self.reconcile(key)
@@ -158,7 +174,7 @@ class Reconciler:
             else:
                 self._failures.pop(key, None)
             self.statistics.reconciles += 1
-            self.statistics.seconds += time.monotonic() - began
+            self.statistics.durations.add(time.monotonic() - began)
             self.queue.done(key)
             if delay is not None:
                 self.queue.add(key, delay)
@@ -169,6 +185,8 @@ class Reconciler:
         delay = float(min(FIRST_RETRY_SECONDS * 2**count, LAST_RETRY_SECONDS))
         if isinstance(error, ApiException) and namespace_is_ending(error):
             log.info("namespace is being deleted", benchmark=key.name, namespace=key.namespace)
+        elif isinstance(error, ApiException) and error.status == CONFLICT:
+            log.info("changed since it was read", benchmark=key.name, namespace=key.namespace)
         elif isinstance(error, ApiException):
             log.warning(
                 "api server refused",

@@ -40,18 +40,22 @@ class Workqueue(Generic[Key]):
         heapq.heappush(self._heap, (due, self._serial, key))
         self._changed.set()
 
-    async def get(self) -> Key:
-        """The next key that is due. Must be followed by `done`."""
+    async def get(self) -> tuple[Key, float]:
+        """The next key that is due, and for how long it has been, seconds.
+
+        Must be followed by `done`.
+        """
         while True:
             self._changed.clear()
             while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
                 heapq.heappop(self._heap)  # replaced by an earlier entry, or worked on since
-            if self._heap and self._heap[0][0] <= time.monotonic():
-                _, _, key = heapq.heappop(self._heap)
+            now = time.monotonic()
+            if self._heap and self._heap[0][0] <= now:
+                due, _, key = heapq.heappop(self._heap)
                 del self._due[key]
                 self._active.add(key)
-                return key
-            wait = self._heap[0][0] - time.monotonic() if self._heap else None
+                return key, now - due
+            wait = self._heap[0][0] - now if self._heap else None
             try:
                 await asyncio.wait_for(self._changed.wait(), wait)
             except TimeoutError:

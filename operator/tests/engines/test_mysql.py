@@ -51,7 +51,8 @@ def test_the_engine_of_the_spec_is_found() -> None:
 
 def test_the_file_has_what_dbbench_sets_and_then_the_settings_by_name() -> None:
     name, text = MySQL().config_file(
-        database({"max_connections": "50", "innodb_buffer_pool_size": "2G", "sql_mode": ""})
+        database({"max_connections": "50", "innodb_buffer_pool_size": "2G", "sql_mode": ""}),
+        Resources(),
     )
     assert name == "my.cnf"
     assert text.splitlines()[1:] == [
@@ -116,12 +117,12 @@ def test_control_characters_are_refused(value: str) -> None:
 )
 def test_settings_of_dbbench_are_refused_by_name(name: str) -> None:
     with pytest.raises(ValueError, match=rf"spec\.database\.config: {name} is set by dbbench"):
-        MySQL().config_file(database({name: "x"}))
+        MySQL().config_file(database({name: "x"}), Resources())
 
 
 @pytest.mark.parametrize("name", ["report_port", "innodb_data_file_path", "skip_log_bin", "tmp"])
 def test_settings_with_similar_names_are_the_user_s(name: str) -> None:
-    _, text = MySQL().config_file(database({name: "1"}))
+    _, text = MySQL().config_file(database({name: "1"}), Resources())
     assert f'{name} = "1"' in text.splitlines()
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbbench.api.database import Database
+from dbbench.api.resources import Resources
 from dbbench.engines import engine_of
 from dbbench.engines.postgresql import PostgreSQL, quote
 
@@ -31,7 +32,8 @@ def test_the_engine_of_the_spec_is_found() -> None:
 
 def test_the_file_has_what_dbbench_sets_and_then_the_settings_by_name() -> None:
     name, text = PostgreSQL().config_file(
-        database({"work_mem": "64MB", "max_connections": "50", "auto_explain.log_analyze": "on"})
+        database({"work_mem": "64MB", "max_connections": "50", "auto_explain.log_analyze": "on"}),
+        Resources(),
     )
     assert name == "postgresql.conf"
     assert text.splitlines()[1:] == [
@@ -45,7 +47,7 @@ def test_the_file_has_what_dbbench_sets_and_then_the_settings_by_name() -> None:
 
 
 def test_nothing_is_tuned_without_being_asked() -> None:
-    _, text = PostgreSQL().config_file(database())
+    _, text = PostgreSQL().config_file(database(), Resources())
     assert len(text.splitlines()) == 4
 
 
@@ -78,19 +80,19 @@ def test_control_characters_are_refused(value: str) -> None:
 @pytest.mark.parametrize("name", ["port", "listen_addresses", "include", "include_dir", "hba_file"])
 def test_settings_of_dbbench_are_refused_by_name(name: str) -> None:
     with pytest.raises(ValueError, match=rf"spec\.database\.config: {name} is set by dbbench"):
-        PostgreSQL().config_file(database({name: "x"}))
+        PostgreSQL().config_file(database({name: "x"}), Resources())
 
 
 @pytest.mark.parametrize("name", ["work mem", "a = 1\nb", "Port", "1a", ""])
 def test_what_is_no_name_of_a_setting_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not the name of a setting"):
-        PostgreSQL().config_file(database({name: "x"}))
+        PostgreSQL().config_file(database({name: "x"}), Resources())
 
 
 def test_the_message_of_a_refused_value_names_the_setting() -> None:
     bad = Database.model_construct(config={"work_mem": "1\n2"})
     with pytest.raises(ValueError, match=r"spec\.database\.config: work_mem: .*control"):
-        PostgreSQL().config_file(bad)
+        PostgreSQL().config_file(bad, Resources())
 
 
 def test_the_command_runs_the_entrypoint_without_a_shell() -> None:

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbbench.evaluate.decide import decide
+from dbbench.evaluate.decision import RUNNING, WAITING
 from dbbench.evaluate.state import Ref
 from dbbench.plan import block
 from dbbench.results.record import Outcome, TrialRecord
+from dbbench.targets.names import LABEL_JOB
 
 from .model_cluster import ModelCluster, OperatorKilledError, node, spec
 
@@ -386,3 +388,41 @@ def test_status_is_not_changed_by_looking_again():
     before = cluster.status
     assert decide(cluster.state()).status.document() == before
     assert decide(cluster.state()).requeue_after is None
+
+
+@pytest.mark.parametrize("kind", ["Service", "ConfigMap"])
+def test_what_somebody_deletes_below_a_running_database_is_made_anew(kind):
+    cluster = ModelCluster(spec())
+    jobs_begun(cluster, "load")
+    ref = min(ref for ref in cluster.objects if ref.kind == kind)
+    starts = list(cluster.starts)
+    del cluster.objects[ref]
+    cluster.step()
+    assert ref in cluster.objects
+    cluster.stuck = frozenset()
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert len(measured(cluster)) == PLANNED
+    assert cluster.starts[: len(starts)] == starts
+
+
+def test_who_runs_a_job_is_looked_at_less_often_than_who_waits_for_its_pod():
+    cluster = ModelCluster(spec())
+    (job,) = [m for m in jobs_begun(cluster, "load") if m["metadata"]["name"] in cluster.stuck]
+    assert decide(cluster.state()).requeue_after == WAITING
+    name = job["metadata"]["name"]
+    cluster._pod(f"{name}-x", job["metadata"]["labels"] | {"job-name": name})
+    assert decide(cluster.state()).requeue_after == RUNNING
+
+
+def jobs_begun(cluster, kind):
+    """Jobs of a kind, none of which ends, once there is one."""
+    for _ in range(30):
+        decision = decide(cluster.state())
+        begun = [one for one in decision.apply if one["metadata"]["labels"].get(LABEL_JOB) == kind]
+        cluster.stuck = frozenset(one["metadata"]["name"] for one in begun)
+        cluster.carry_out(decision)
+        cluster.pass_time()
+        if begun:
+            return begun
+    raise AssertionError(f"no {kind} begins")

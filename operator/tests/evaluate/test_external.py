@@ -66,6 +66,21 @@ def test_a_secret_that_cannot_be_used_is_named(
         assert not any(value in problem.message for value in (*WHOLE.values(), "http"))
 
 
+def test_hyper_needs_the_name_of_a_database() -> None:
+    hyper = spec()["database"] | {"engine": "Hyper"}
+    tpch = [{"name": "analytics", "tpch": {"scaleFactor": "0.01"}}]
+    state = cluster(database=hyper, workloads=tpch).state()
+    for changes, says in (
+        ({}, "has no value for database or dbname"),
+        ({"dbname": "bench.hyper"}, None),
+        ({"database": "/data/bench.hyper"}, None),
+    ):
+        found = connection_of(secret(**(WHOLE | changes)))
+        usable = dataclasses.replace(state, connections={"orders-app": found})
+        (*_, message) = ["", *(problem.message for problem in problems(usable))]
+        assert says in message if says else message == ""
+
+
 def test_a_missing_secret_stalls_the_benchmark_with_the_command_that_makes_it() -> None:
     model = cluster()
     model.connections = {}

@@ -138,6 +138,17 @@ def mariadb(body: dict[str, Any]) -> None:
     }
 
 
+def hyper(body: dict[str, Any]) -> None:
+    host(body)
+    body["spec"]["resources"] |= {"cpu": 4, "memory": "8Gi"}
+    body["spec"]["database"] |= {
+        "engine": "Hyper",
+        "image": "localhost/dbbench/hyper:0.0.26963",
+        "config": {"memory_limit": "4g", "single_file_storage_implementation": "psync"},
+    }
+    body["spec"]["workloads"] = body["spec"]["workloads"][:2]
+
+
 def caches(body: dict[str, Any]) -> None:
     tpch = {"scaleFactor": "0.01", "cache": ["Warm", "Cold"]}
     body["spec"]["workloads"] = [{"name": "analytics", "tpch": tpch}]
@@ -178,6 +189,10 @@ def sweep_of_work_processes(body: dict[str, Any]) -> None:
 def same_node(body: dict[str, Any]) -> None:
     body["spec"]["placement"]["driver"] = {"colocation": "SameNode"}
     body["spec"]["placement"]["database"]["tolerations"] = [{"key": "bench", "operator": "Exists"}]
+
+
+def same_guest(body: dict[str, Any]) -> None:
+    body["spec"]["placement"]["driver"] = {"colocation": "SameGuest"}
 
 
 def external(body: dict[str, Any]) -> None:
@@ -226,6 +241,7 @@ def instances(body: dict[str, Any]) -> None:
         ("kubevirt-cold", "vm", True, caches),
         ("pod-zachmann", "pod", False, zachmann),
         ("pod-micro", "pod", False, micro),
+        ("pod-same-guest", "pod", False, same_guest),
         ("qemu-zachmann", "vm", False, zachmann),
         ("kubevirt-zachmann", "vm", True, zachmann),
         ("qemu-block", "vm", False, block_volume),
@@ -260,6 +276,10 @@ def instances(body: dict[str, Any]) -> None:
         ("mariadb-host", "bare", False, mariadb),
         ("mariadb-qemu", "vm", False, mariadb),
         ("mariadb-kubevirt", "vm", True, mariadb),
+        ("hyper-pod", "pod", False, hyper),
+        ("hyper-host", "bare", False, hyper),
+        ("hyper-qemu", "vm", False, hyper),
+        ("hyper-kubevirt", "vm", True, hyper),
     ],
 )
 def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: Any) -> None:
@@ -307,6 +327,13 @@ def test_jobs_against_mariadb(golden: Golden) -> None:
     golden("mariadb-jobs", [load, *run])
 
 
+def test_jobs_against_hyper(golden: Golden) -> None:
+    ctx = context(hyper)
+    load = load_job(ctx, ctx.spec.target("vm"), ctx.spec.workload("analytics"), 1)
+    trial = next(t for t in plan.block(ctx.spec, 7, 1).trials if t.target == "vm")
+    golden("hyper-jobs", [load, trial_job(ctx, trial, 1)])
+
+
 def test_jobs_against_an_external_database(golden: Golden) -> None:
     ctx = context(external)
     load = load_job(ctx, ctx.spec.target("prod"), ctx.spec.workload("orders"), 1)
@@ -329,6 +356,7 @@ def test_jobs_against_cloudnativepg(golden: Golden) -> None:
         ("network-policies-host", host),
         ("network-policies-external", external),
         ("network-policies-mariadb", mariadb),
+        ("network-policies-hyper", hyper),
     ],
 )
 def test_network_policies(golden: Golden, case: str, change: Any) -> None:
@@ -354,6 +382,14 @@ def test_trial_jobs_inside_the_target(golden: Golden) -> None:
     jobs = [trial_job(ctx, trial, 1) for trial in trials]
     assert "secret" not in str([job["spec"]["template"]["spec"] for job in jobs])
     golden("trial-zachmann", jobs)
+
+
+def test_trial_jobs_beside_the_database(golden: Golden) -> None:
+    """The agent alone knows the way to the database, and its password."""
+    ctx = context(same_guest)
+    jobs = [trial_job(ctx, trial, 1) for trial in plan.block(ctx.spec, 7, 1).trials]
+    assert "secret" not in str([job["spec"]["template"]["spec"] for job in jobs])
+    golden("trial-same-guest", jobs)
 
 
 def test_trial_jobs_of_unit_costs(golden: Golden) -> None:

@@ -9,6 +9,14 @@ _NO_COLD = (
 
 CACHE_RULES = (
     rule(
+        "self.database.engine != 'Hyper' || !self.workloads.exists(w, has(w.tpch) && "
+        "has(w.tpch.cache) && w.tpch.cache.exists(c, c == 'Warm')) || "
+        "self.targets.all(t, !has(t.external))",
+        "Hyper does not tell what it reads, so that Warm needs dbbench's agent beside the "
+        "database, which targets external have not; remove Warm or these targets",
+        field_path=".workloads",
+    ),
+    rule(
         f"{_NO_COLD} || self.targets.all(t, !has(t.external) && !has(t.cloudNativePG))",
         "Cold needs dbbench's agent beside the database, which restarts it and drops its caches: "
         "targets external and cloudNativePG have none; remove Cold or these targets",

@@ -13,6 +13,7 @@ from dbbench.api.resources import Storage
 class Engine(StrEnum):
     POSTGRESQL = "PostgreSQL"
     MYSQL = "MySQL"
+    HYPER = "Hyper"
 
 
 class ImagePullPolicy(StrEnum):
@@ -34,9 +35,23 @@ _RESERVED: dict[Engine, tuple[str, ...]] = {
         # The server does not run it for the driver's user, which has all rights.
         "init_connect",
     ),
+    # Options of its command line are settings, too, under their names with underscores.
+    Engine.HYPER: (
+        "listen_connection", "listen_addresses", "port", "socket_dir", "callback_connection",
+        "whitelist", "init_user", "no_password", "skip_license", "telemetry_opt_in", "config",
+        "config_dir", "strict_settings_mode", "read_settings_from_env", "placeholder_values",
+        "encryption_secret", "database", "database_directory", "database_dir_.*",
+        "restrict_database_directory", "storage_providers", "shared_storage",
+        "hyper_temp_directory_override", "log_config", "log_dir", "log_file_.*", "crash_dump_path",
+        "grpc_.*", "ssl_.*",
+    ),
 }  # fmt: skip
 # What an option of MySQL may begin with, whatever it is called.
-_PREFIX = {Engine.POSTGRESQL: "", Engine.MYSQL: "(loose_)?((skip|disable|enable)_)?"}
+_PREFIX = {
+    Engine.POSTGRESQL: "",
+    Engine.MYSQL: "(loose_)?((skip|disable|enable)_)?",
+    Engine.HYPER: "",
+}
 # Settings that are often meant for the other engine, and what to write instead.
 _FOREIGN = {
     Engine.POSTGRESQL: ("(innodb|aria|myisam)_.*", "shared_buffers, not innodb_buffer_pool_size"),
@@ -44,6 +59,11 @@ _FOREIGN = {
         "shared_buffers|work_mem|maintenance_work_mem|effective_cache_size|max_wal_size|"
         "huge_pages|max_parallel_workers.*",
         "innodb_buffer_pool_size, not shared_buffers",
+    ),
+    Engine.HYPER: (
+        "(innodb|aria|myisam)_.*|shared_buffers|work_mem|maintenance_work_mem|"
+        "effective_cache_size|max_wal_size|huge_pages|max_parallel_workers.*",
+        "memory_limit, not shared_buffers or innodb_buffer_pool_size",
     ),
 }
 
@@ -77,7 +97,7 @@ _RESERVED_RULES = [
     _no_setting(
         engine,
         _reserved(engine),
-        f"{', '.join(names)} are set by dbbench for {engine.value}; remove them",
+        f"{', '.join(names).replace('.*', '*')} are set by dbbench for {engine.value}; remove them",
     )
     for engine, names in _RESERVED.items()
 ]
@@ -102,7 +122,8 @@ class Database(ApiModel):
 
     engine: Engine = Field(
         description=(
-            "The database engine. MySQL is also MariaDB: results name the server that answers."
+            "The database engine. MySQL is also MariaDB: results name the server that answers. "
+            "Hyper runs TPC-H alone: it has no enforced keys."
         )
     )
     image: str = Field(
@@ -110,7 +131,8 @@ class Database(ApiModel):
         max_length=512,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
         description=(
-            "Container image of the database, for example postgres:17, mysql:8.4 or mariadb:11.4. "
+            "Container image of the database, for example postgres:17, mysql:8.4 or mariadb:11.4; "
+            "for Hyper one that you build, see docs/engines.md. "
             "The virtual machine boots this very image."
         ),
     )
@@ -123,7 +145,7 @@ class Database(ApiModel):
         le=2147483647,
         description=(
             "User and group id that the image's database runs as: 999 in the official images of "
-            "PostgreSQL (70 in Alpine-based ones), MySQL and MariaDB."
+            "PostgreSQL (70 in Alpine-based ones), MySQL and MariaDB, and in dbbench's own."
         ),
     )
     config: dict[str, ConfigValue] | None = Field(

@@ -18,6 +18,7 @@ from dbbench.api.base import (
 
 class Colocation(StrEnum):
     SAME_NODE = "SameNode"
+    SAME_GUEST = "SameGuest"
 
 
 class Occupancy(StrEnum):
@@ -115,7 +116,7 @@ class DriverPlacement(ApiModel):
             rule(
                 "has(self.nodeSelector) != has(self.colocation)",
                 "set either nodeSelector, for a node of its own, or colocation: SameNode, for the "
-                "database's node",
+                "database's node, or SameGuest, for the inside of every target",
             ),
             rule(
                 "!has(self.tolerations) || has(self.nodeSelector)",
@@ -141,7 +142,9 @@ class DriverPlacement(ApiModel):
         None,
         description=(
             "SameNode: on the database's node, on CPUs that are not the database's, for every "
-            "target alike. No cable and no switch lie between them then. It needs exclusive CPUs."
+            "target alike. No cable and no switch lie between them then. It needs exclusive CPUs. "
+            "SameGuest: inside every target, in the database's container or guest and on its CPUs, "
+            "over its loopback interface. What the driver uses is a part of what is compared then."
         ),
     )
 
@@ -151,6 +154,11 @@ class Placement(ApiModel):
 
     database: NodePlacement = Field(description="The node that every target runs on in turn.")
     driver: DriverPlacement = Field(description="The node that the client program runs on.")
+
+    @property
+    def inside_targets(self) -> bool:
+        """Whether the agents of the targets run what is measured, beside their databases."""
+        return self.driver.colocation is Colocation.SAME_GUEST
 
     @property
     def of_driver(self) -> NodePlacement:
@@ -167,12 +175,22 @@ class Placement(ApiModel):
 # Without exclusive CPUs of the database's own, the driver would take them away from it.
 PLACEMENT_RULES = (
     rule(
-        "!has(self.placement.driver.colocation) || (self.resources.dedicatedCPUs && "
+        "!has(self.placement.driver.colocation) || "
+        "self.placement.driver.colocation != 'SameNode' || (self.resources.dedicatedCPUs && "
         "self.targets.all(t, !has(t.virtualMachine) || !has(t.virtualMachine.cpu) || "
         "!has(t.virtualMachine.cpu.dedicatedCpuPlacement) || "
         "t.virtualMachine.cpu.dedicatedCpuPlacement))",
         "SameNode needs exclusive CPUs, which the driver then stays away from: set "
         "spec.resources.dedicatedCPUs to true, and dedicatedCpuPlacement of no target to false",
+        field_path=".placement.driver.colocation",
+    ),
+    rule(
+        "!has(self.placement.driver.colocation) || "
+        "self.placement.driver.colocation != 'SameGuest' || "
+        "(self.targets.all(t, !has(t.external) && !has(t.cloudNativePG) && t.instances == 1) && "
+        "(!has(self.sweep) || !has(self.sweep.instances)))",
+        "SameGuest is done by the agent inside a target, for one database: remove the targets "
+        "external and cloudNativePG, which have none, and instances, or give the driver a node",
         field_path=".placement.driver.colocation",
     ),
 )

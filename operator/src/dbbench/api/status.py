@@ -38,12 +38,21 @@ class Verdict(StrEnum):
 class Condition(ApiModel):
     """A condition as in metav1.Condition."""
 
-    type: Annotated[str, Field(max_length=316)]
-    status: ConditionStatus
-    reason: Annotated[str, Field(min_length=1, max_length=1024)]
-    message: Annotated[str, Field(max_length=32768)] = ""
-    last_transition_time: Annotated[str, Field(max_length=32)]
-    observed_generation: int = 0
+    type: Annotated[str, Field(max_length=316)] = Field(
+        description="Ready, Reconciling, Stalled, Succeeded, FairnessVerified, Representative or "
+        "GatesPassed."
+    )
+    status: ConditionStatus = Field(description="True, False, or Unknown.")
+    reason: Annotated[str, Field(min_length=1, max_length=1024)] = Field(
+        description="Why, in one word; docs/reference/conditions.md has all of them."
+    )
+    message: Annotated[str, Field(max_length=32768)] = Field("", description="Why, for people.")
+    last_transition_time: Annotated[str, Field(max_length=32)] = Field(
+        description="When the status last changed."
+    )
+    observed_generation: int = Field(
+        0, description="Generation of the object that the condition is of."
+    )
 
 
 class Progress(ApiModel):
@@ -64,38 +73,44 @@ class Progress(ApiModel):
     step_start_time: Annotated[str, Field(max_length=32)] | None = Field(
         None, description="When that step began; timeouts count from here."
     )
-    estimated_completion_time: Annotated[str, Field(max_length=32)] | None = None
+    estimated_completion_time: Annotated[str, Field(max_length=32)] | None = Field(
+        None, description="When the run will have ended, from its own pace."
+    )
 
 
 class ConfidenceInterval(ApiModel):
-    low: Number
-    high: Number
+    """Of a slowdown, as ratios: 0.05 is 5 % slower."""
+
+    low: Number = Field(description="Lower bound.")
+    high: Number = Field(description="Upper bound.")
     level: Number = Field("0.95", description="Confidence level.")
 
 
 class Aggregates(ApiModel):
     """Three aggregates of per-query slowdowns; they can differ in sign, so always together."""
 
-    mean_of_slowdowns: Number
-    slowdown_of_total: Number
-    geometric_mean: Number
+    mean_of_slowdowns: Number = Field(description="Mean of the queries' slowdowns.")
+    slowdown_of_total: Number = Field(description="Slowdown of the sum of all runtimes.")
+    geometric_mean: Number = Field(description="Of the queries' ratios, minus 1.")
 
 
 class Comparison(ApiModel):
     """One target against the baseline, for one metric of one cell."""
 
-    workload: Label
+    workload: Label = Field(description="Name of the workload.")
     cell: Label = Field(description="The point of the experiment, for example connection=Shared.")
-    target: Label
+    target: Label = Field(description="Name of the target.")
     metric: Label = Field(description="totalRuntime, throughput, ...")
-    unit: Label
-    baseline_value: Number
-    target_value: Number
+    unit: Label = Field(description="Of the values: seconds, per_second or per_minute.")
+    baseline_value: Number = Field(description="What the baseline reached: mean over blocks.")
+    target_value: Number = Field(description="What the target reached: mean over blocks.")
     slowdown: Number = Field(description='Relative slowdown; "0.078" is 7.8 % slower.')
     confidence_interval: ConfidenceInterval | None = Field(
         None, description="Of the slowdown; absent with fewer than two blocks."
     )
-    verdict: Verdict
+    verdict: Verdict = Field(
+        description="What the interval allows to say, for all comparisons together."
+    )
     blocks: int = Field(description="Blocks that the figures come from.")
     noise_floor: Number | None = Field(
         None,
@@ -118,7 +133,7 @@ class Comparison(ApiModel):
 class TargetEnvironment(ApiModel):
     """What a target ran on, as seen from inside it."""
 
-    name: Label
+    name: Label = Field(description="Name of the target.")
     runtime: Label = Field(description="Pod, Host, KubeVirt, QEMU or External.")
     instances: int = Field(
         1, description="Databases side by side; with a sweep, at its largest point."
@@ -130,13 +145,13 @@ class TargetEnvironment(ApiModel):
             "at its largest point."
         ),
     )
-    kernel: Text = ""
-    hypervisor: Label = ""
-    emulated: bool = False
-    server_version: Text = ""
+    kernel: Text = Field("", description="Kernel that the database ran on: a guest has its own.")
+    hypervisor: Label = Field("", description="As the CPU names it; empty on the bare node.")
+    emulated: bool = Field(False, description="True when the guest ran under software emulation.")
+    server_version: Text = Field("", description="As the server tells it.")
     server_digest: Label = Field("", description="sha256 of the server's executable.")
-    image_digest: Text = ""
-    cpus_allowed: Text = ""
+    image_digest: Text = Field("", description="Digest of the image that ran.")
+    cpus_allowed: Text = Field("", description="CPUs that the database might use.")
     properties: Annotated[dict[str, Text], Field(max_length=64)] = Field(
         default_factory=dict,
         description=(
@@ -149,13 +164,13 @@ class TargetEnvironment(ApiModel):
 class Environment(ApiModel):
     """What the figures were measured on."""
 
-    database_node: Label = ""
-    driver_node: Label = ""
-    cpu_model: Text = ""
-    node_kernel: Text = ""
+    database_node: Label = Field("", description="Node that the targets ran on.")
+    driver_node: Label = Field("", description="Node that the driver ran on.")
+    cpu_model: Text = Field("", description="CPU model of the database's node.")
+    node_kernel: Text = Field("", description="Kernel of the database's node.")
     node_cpus: int | None = Field(None, description="CPUs of the database's node.")
-    container_runtime: Label = ""
-    kubernetes_version: Label = ""
+    container_runtime: Label = Field("", description="Of the database's node, with version.")
+    kubernetes_version: Label = Field("", description="Version of the node's kubelet.")
     targets: Annotated[
         list[TargetEnvironment],
         Field(
@@ -165,17 +180,17 @@ class Environment(ApiModel):
                 "x-kubernetes-list-map-keys": ["name"],
             },
         ),
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=list, description="What each target ran on.")
 
 
 class InstanceResults(ApiModel):
     """The instances of one target in one cell, where there are several: means over trials."""
 
-    workload: Label
-    cell: Label
-    target: Label
-    metric: Label
-    unit: Label
+    workload: Label = Field(description="Name of the workload.")
+    cell: Label = Field(description="The point of the experiment.")
+    target: Label = Field(description="Name of the target.")
+    metric: Label = Field(description="totalRuntime, throughput, ...")
+    unit: Label = Field(description="Of the values: seconds, per_second or per_minute.")
     total: Number = Field(
         description="What is compared: the sum of rates, or the mean of times, of the instances."
     )
@@ -203,16 +218,23 @@ class QueuePlace(ApiModel):
 class ResultsRef(ApiModel):
     """Where the results are."""
 
-    config_map: Label
+    config_map: Label = Field(description="ConfigMap with summary.json, summary.csv, report.md.")
 
 
 class DBBenchmarkStatus(ApiModel):
     """Observed state."""
 
-    observed_generation: int = -1
+    observed_generation: int = Field(
+        -1,
+        description="Generation of the object that the operator has looked at; -1 before it has.",
+    )
     seed: int | None = Field(None, description="Seed of the plan.")
-    start_time: Annotated[str, Field(max_length=32)] | None = None
-    completion_time: Annotated[str, Field(max_length=32)] | None = None
+    start_time: Annotated[str, Field(max_length=32)] | None = Field(
+        None, description="When the run began; from then on the spec cannot be changed."
+    )
+    completion_time: Annotated[str, Field(max_length=32)] | None = Field(
+        None, description="When it ended, well or not."
+    )
     reason: Label = Field("", description="Reason of the most telling condition.")
     worst_slowdown: Label = Field("", description="The greatest slowdown, for kubectl get.")
     conditions: Annotated[
@@ -224,12 +246,14 @@ class DBBenchmarkStatus(ApiModel):
                 "x-kubernetes-list-map-keys": ["type"],
             },
         ),
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=list, description="What tools wait for, one of each type.")
     queue: QueuePlace | None = Field(
         None, description="Present while the benchmark waits for its nodes."
     )
     progress: Progress | None = None
-    comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(default_factory=list)
+    comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(
+        default_factory=list, description="Every target against the baseline."
+    )
     instances: Annotated[list[InstanceResults], Field(max_length=500)] = Field(
         default_factory=list, description="Of targets with several instances."
     )

@@ -260,6 +260,11 @@ class Workload(ApiModel):
     micro: MicroWorkload | None = None
 
     @property
+    def kind(self) -> str:
+        """Which of its kinds is set, by the field's name."""
+        return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    @property
     def has_data(self) -> bool:
         """Whether it runs against the database, with data that are loaded before."""
         return self.local is None
@@ -267,9 +272,7 @@ class Workload(ApiModel):
     @property
     def local(self) -> str | None:
         """Its kind, where the agent runs it inside the target and not the driver against it."""
-        if self.zachmann:
-            return "zachmann"
-        return "micro" if self.micro else None
+        return self.kind if self.zachmann or self.micro else None
 
     @property
     def timed(self) -> TpccWorkload | TatpWorkload | ZachmannWorkload | None:

@@ -13,6 +13,12 @@ _CPUS = "(has(self.sweep) && has(self.sweep.cpu) ? self.sweep.cpu : [self.resour
 
 WORKLOAD_RULES = (
     rule(
+        "self.database.engine != 'Hyper' || !self.workloads.exists(w, has(w.tpcc) || has(w.tatp))",
+        "Hyper has no enforced keys and no row locks, which tpcc and tatp need; remove these "
+        "workloads, or write another engine",
+        field_path=".workloads",
+    ),
+    rule(
         "!self.workloads.exists(w, has(w.zachmann)) || "
         "self.targets.all(t, !has(t.external) && !has(t.cloudNativePG))",
         "zachmann is run by dbbench's agent beside the database: targets external and "

@@ -11,11 +11,10 @@ from dbbench.cli.failure import BenchmarkFailed, CommandFailed
 from dbbench.cli.session import Session, connect
 from dbbench.cli.where import Where
 from dbbench.evaluate.recompute import as_published, differences, recompute
-from dbbench.results.archive import Archive, ArchiveError, described, unpack
+from dbbench.results.archive import SUFFIXES, Archive, ArchiveError, described, unpack
 from dbbench.results.documents import SUMMARY_JSON
 from dbbench.results.summary import Document
 
-SUFFIXES = (".tar.gz", ".tgz")
 _MOST_NAMED = 5
 
 

@@ -13,6 +13,7 @@ from dbbench.cli.history_document import Findings, to_document
 from dbbench.cli.history_view import render
 from dbbench.cli.measurements import rows_of
 from dbbench.cli.where import Where, cluster_options
+from dbbench.results.archive import SUFFIXES
 from dbbench.results.history import History, Series, series_of, slowdowns, values
 from dbbench.results.page import history_to_html
 from dbbench.stats.history import PERMUTATIONS, SIGNIFICANCE
@@ -20,8 +21,6 @@ from dbbench.stats.trend import TrendVerdict, trends
 
 REGRESSED = 1
 """Exit code where a series is slower than it was."""
-
-_ARCHIVES = (".tar.gz", ".tgz")
 
 
 @click.command()
@@ -142,7 +141,7 @@ def _series(
 
 
 def _is_measurements(source: str) -> bool:
-    if source.endswith(_ARCHIVES):
+    if source.endswith(SUFFIXES):
         return False
     return source == "-" or source.endswith(".csv") or "/" in source
 

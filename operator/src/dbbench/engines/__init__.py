@@ -2,12 +2,14 @@
 
 from dbbench.api import database as api
 from dbbench.engines.engine import Engine, Readiness
+from dbbench.engines.hyper import Hyper
 from dbbench.engines.mysql import MySQL
 from dbbench.engines.postgresql import PostgreSQL
 
 _ENGINES: dict[api.Engine, Engine] = {
     api.Engine.POSTGRESQL: PostgreSQL(),
     api.Engine.MYSQL: MySQL(),
+    api.Engine.HYPER: Hyper(),
 }
 
 
@@ -16,4 +18,4 @@ def engine_of(database: api.Database) -> Engine:
     return _ENGINES[database.engine]
 
 
-__all__ = ["Engine", "MySQL", "PostgreSQL", "Readiness", "engine_of"]
+__all__ = ["Engine", "Hyper", "MySQL", "PostgreSQL", "Readiness", "engine_of"]

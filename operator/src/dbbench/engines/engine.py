@@ -54,8 +54,11 @@ class Engine(Protocol):
     def writable_directories(self) -> tuple[str, ...]:
         """Directories outside the data directory that the server writes to."""
 
-    def config_file(self, database: Database) -> tuple[str, str]:
-        """Name and text of the server's configuration file; ValueError names a bad setting."""
+    def config_file(self, database: Database, resources: Resources) -> tuple[str, str]:
+        """Name and text of the server's configuration file; ValueError names a bad setting.
+
+        `resources` are those that every target has; the file is the same in all of them.
+        """
 
     def command(self, database: Database) -> Sequence[str]:
         """The image's entrypoint with the server's arguments."""

@@ -63,13 +63,14 @@ class MySQL:
     stop_grace_seconds = 60
     writable_directories = ()
 
-    def config_file(self, database: Database) -> tuple[str, str]:
+    def config_file(self, database: Database, resources: Resources) -> tuple[str, str]:
         """my.cnf: what dbbench must set, then the user's settings sorted by name."""
         lines = ["# Made by dbbench from spec.database.config; the same in every target."]
         # Both servers read this group.
         lines.append("[mysqld]")
         lines += [f"{name} = {quote(value)}" for name, value in _OWN.items()]
-        lines += requested(api.Engine.MYSQL, database, quote)
+        settings = requested(api.Engine.MYSQL, database, quote)
+        lines += [f"{name} = {value}" for name, value in settings.items()]
         return _FILE, "\n".join(lines) + "\n"
 
     def command(self, database: Database) -> list[str]:

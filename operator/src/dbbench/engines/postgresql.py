@@ -48,11 +48,12 @@ class PostgreSQL:
     stop_grace_seconds = 60
     writable_directories = (_SOCKETS,)
 
-    def config_file(self, database: Database) -> tuple[str, str]:
+    def config_file(self, database: Database, resources: Resources) -> tuple[str, str]:
         """postgresql.conf: what dbbench must set, then the user's settings sorted by name."""
         lines = ["# Made by dbbench from spec.database.config; the same in every target."]
         lines += [f"{name} = {quote(value)}" for name, value in _OWN.items()]
-        lines += requested(api.Engine.POSTGRESQL, database, quote)
+        settings = requested(api.Engine.POSTGRESQL, database, quote)
+        lines += [f"{name} = {value}" for name, value in settings.items()]
         return _FILE, "\n".join(lines) + "\n"
 
     def command(self, database: Database) -> list[str]:

@@ -1,4 +1,4 @@
-"""The settings of spec.database.config as lines of a server's configuration file. No I/O."""
+"""The settings of spec.database.config, as a server's configuration file has them. No I/O."""
 
 import re
 from collections.abc import Callable
@@ -13,12 +13,12 @@ def unprintable(value: str) -> bool:
     return any(ord(character) < 0x20 or ord(character) == 0x7F for character in value)
 
 
-def requested(engine: Engine, database: Database, quote: Callable[[str], str]) -> list[str]:
-    """`name = value` for each of the user's settings, sorted by name.
+def requested(engine: Engine, database: Database, quote: Callable[[str], str]) -> dict[str, str]:
+    """The user's settings with their quoted values, sorted by name.
 
     ValueError names the setting whose name or value cannot be written, or that is dbbench's own.
     """
-    lines = []
+    found = {}
     for name, value in sorted((database.config or {}).items()):
         if _NAME.fullmatch(name) is None:
             raise ValueError(
@@ -28,7 +28,7 @@ def requested(engine: Engine, database: Database, quote: Callable[[str], str]) -
         if is_reserved(engine, name):
             raise ValueError(f"spec.database.config: {name} is set by dbbench; remove it")
         try:
-            lines.append(f"{name} = {quote(value)}")
+            found[name] = quote(value)
         except ValueError as error:
             raise ValueError(f"spec.database.config: {name}: {error}") from error
-    return lines
+    return found

@@ -14,7 +14,7 @@ from dbbench.api.status import (
 )
 from dbbench.evaluate import tenure
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
-from dbbench.evaluate.decision import BLOCKED, QUEUED, SOON, WAITING, Decision
+from dbbench.evaluate.decision import BLOCKED, QUEUED, RUNNING, SOON, WAITING, Decision
 from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.harvest import (
     finished,
@@ -120,7 +120,7 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
         delete=_recorded_jobs(state),
-        requeue_after=WAITING,
+        requeue_after=WAITING if step.limit_seconds is not None else RUNNING,
     )
 
 

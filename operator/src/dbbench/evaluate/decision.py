@@ -12,6 +12,8 @@ Manifest = dict[str, Any]
 # How long to wait before looking again, in seconds, when no event wakes the reconciler earlier.
 SOON = 1.0
 WAITING = 5.0
+# While a load or trial runs: its own pod tells of its end, and its job's deadline bounds it.
+RUNNING = 30.0
 BLOCKED = 15.0
 QUEUED = 30.0
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dbbench.evaluate.connection import NEEDED, PLAIN_MODES
+from dbbench.evaluate.connection import PLAIN_MODES, needed
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import State
 
@@ -26,7 +26,8 @@ def external_problems(state: State) -> Iterator[Problem]:
                 f"{_EXAMPLE}`, with port and database where they are needed.",
             )
             continue
-        missing = [" or ".join(names) for names in NEEDED if not found.keys.intersection(names)]
+        wanted = needed(state.benchmark.spec.database.engine)
+        missing = [" or ".join(names) for names in wanted if not found.keys.intersection(names)]
         if missing:
             listed = ", ".join(missing)
             yield Problem(

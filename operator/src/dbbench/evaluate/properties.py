@@ -282,6 +282,8 @@ def _data_volume(seen: Seen) -> str | None:
 
 def _network_path(seen: Seen) -> str:
     machine = seen.target.virtual_machine
+    if seen.spec.placement.inside_targets:
+        return "loopback"
     if seen.target.host is not None:
         return "node"
     if machine is None:

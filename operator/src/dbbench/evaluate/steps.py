@@ -256,7 +256,9 @@ def _start_of(state: State, target: Target) -> Step | None:
     pods = target_pods(state, target.name)
     machine = instance(state.context, target, running=True)
     objects = (*foundation(state.context, target), machine)
-    if _answers(state, machine, pods) and not _differs(state, machine):
+    # What somebody deletes in the middle of a run is made anew.
+    complete = not any(_missing(state, manifest) for manifest in objects)
+    if complete and _answers(state, machine, pods) and not _differs(state, machine):
         return None
     if problem := hopeless(pods, state.benchmark.metadata.namespace):
         return Failed(Problem(problem.reason, f"target {target.name!r}: {problem.message}"))
@@ -292,6 +294,10 @@ def _answers(state: State, machine: Manifest, pods: Sequence[Manifest]) -> bool:
     # Its status lags behind the pods when it has been stopped, so both count.
     reported = live.get("status", {}).get("readyInstances") or 0
     return primary and len(ready) >= wanted and reported >= wanted
+
+
+def _missing(state: State, manifest: Manifest) -> bool:
+    return Ref(manifest["kind"], manifest["metadata"]["name"]) not in state.objects
 
 
 def _differs(state: State, manifest: Manifest) -> bool:

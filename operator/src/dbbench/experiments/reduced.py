@@ -11,8 +11,11 @@ from typing import Any
 Manifest = dict[str, Any]
 
 SUFFIX = "-reduced"
-IMAGE = "localhost/dbbench/postgres:15"
-"""Of the local cluster; `dbbench reproduce --image` names another one."""
+IMAGES = {
+    "PostgreSQL": "localhost/dbbench/postgres:15",
+    "Hyper": "localhost/dbbench/hyper:0.0.26963",
+}
+"""By engine, of the local cluster; `dbbench reproduce --image` names another one."""
 
 MEMORY, SHARED_BUFFERS = "1Gi", "256MB"
 STORAGE, IN_MEMORY = "2Gi", "512Mi"
@@ -56,11 +59,12 @@ def reduced(full: Manifest) -> Manifest:
 
 
 def _database(database: Manifest) -> None:
-    database["image"] = IMAGE
-    config = database.setdefault("config", {})
-    config["shared_buffers"] = SHARED_BUFFERS
-    for name in ("work_mem", "max_wal_size", "max_connections"):
-        config.pop(name, None)
+    database["image"] = IMAGES[database["engine"]]
+    if database["engine"] == "PostgreSQL":
+        config = database.setdefault("config", {})
+        config["shared_buffers"] = SHARED_BUFFERS
+        for name in ("work_mem", "max_wal_size", "max_connections"):
+            config.pop(name, None)
     storage = database["storage"]
     storage["size"] = IN_MEMORY if storage.get("medium") == "Memory" else STORAGE
 

@@ -109,7 +109,9 @@ def observe(document: Document) -> Observation | None:
         host = part(target, "host")
         hosts = [growth(part(host, "before"), part(host, "after"))]
         window = seconds_between(part(target, "before"), part(target, "after"))
-        driver = _total([part(document, "driverUsage")], _DRIVER)
+        # Inside the target its time is in the target's own counters.
+        inside = part(document, "parameters").get("atTarget") is True
+        driver = None if inside else _total([part(document, "driverUsage")], _DRIVER)
     if not window > 0:
         return None
     parameters = part(document, "parameters")

@@ -46,7 +46,12 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     for ref in decision.delete:
         await cluster.delete(BY_NAME[ref.kind], namespace, ref.name)
     if decision.status != benchmark.status:
-        await cluster.replace_status(namespace, benchmark.metadata.name, decision.status.document())
+        await cluster.replace_status(
+            namespace,
+            benchmark.metadata.name,
+            decision.status.document(),
+            resource_version=benchmark.metadata.resource_version,
+        )
 
 
 async def _store(

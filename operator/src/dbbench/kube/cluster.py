@@ -101,13 +101,26 @@ class Cluster:
             content_type=_MERGE,
         )
 
-    async def replace_status(self, namespace: str, name: str, status: Manifest) -> None:
-        """Write the whole status of a DBBenchmark; nothing happens when it is gone."""
+    async def replace_status(
+        self, namespace: str, name: str, status: Manifest, *, resource_version: str
+    ) -> None:
+        """Write the whole status of a DBBenchmark as it was seen; nothing happens when it is gone.
+
+        ApiException 409 when there is another version of it by now.
+        """
+        body = {
+            "apiVersion": DBBENCHMARK.api_version,
+            "kind": DBBENCHMARK.name,
+            "metadata": {
+                "namespace": namespace,
+                "name": name,
+                "resourceVersion": resource_version,
+            },
+            "status": status,
+        }
         path = DBBENCHMARK.path(namespace, name) + "/status"
         try:
-            current = await self._request("GET", path)
-            current["status"] = status
-            await self._request("PUT", path, query={"fieldManager": FIELD_MANAGER}, body=current)
+            await self._request("PUT", path, query={"fieldManager": FIELD_MANAGER}, body=body)
         except ApiException as error:
             if error.status != 404:
                 raise

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from kubernetes_asyncio.client import ApiException
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.api.machine import Runtime
 from dbbench.evaluate.connection import Connection, connection_of
 from dbbench.evaluate.harvest import recorded_identities, unrecorded_jobs
 from dbbench.evaluate.state import Manifest, Ref, Served, State, labels_of
@@ -19,16 +20,17 @@ from dbbench.kube.kinds import (
     JOB,
     KUBEVIRT,
     NETWORK_POLICY,
-    NODE,
     OWNED,
     POD,
     SECRET,
-    STORAGE_CLASS,
     VIRTUAL_MACHINE,
 )
+from dbbench.kube.offer import Offer
 from dbbench.results.storage import read
 from dbbench.targets.context import Images, TargetRuntime
 from dbbench.targets.names import LABEL_BENCHMARK, label_value
+
+_CONTROLLER = "batch.kubernetes.io/controller-uid"
 
 
 async def gather(
@@ -38,17 +40,46 @@ async def gather(
     *,
     privileged_targets: bool,
     network_policies: bool = False,
+    offer: Offer | None = None,
 ) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails.
+
+    Before its start a benchmark owns nothing, and a thousand may wait: nothing is looked for.
+    `offer` None: asked for anew.
+    """
+    kubevirt_served = _may_use_kubevirt(benchmark) and await cluster.serves(VIRTUAL_MACHINE)
+    state = State(
+        benchmark=benchmark,
+        now=datetime.now(UTC),
+        images=images,
+        privileged_targets=privileged_targets,
+        network_policies=network_policies,
+        kubevirt=_kubevirt(benchmark, kubevirt_served),
+    )
+    if benchmark.status.start_time is None:
+        _, cloud_native_pg = await _clusters(cluster, benchmark, _selector(benchmark))
+        state = replace(state, cloud_native_pg=cloud_native_pg)
+    else:
+        state = await _with_objects(cluster, state, kubevirt_served)
+    if benchmark.status.completion_time is not None:
+        return state
+    return await _with_details(cluster, offer or Offer(cluster), state)
+
+
+def _selector(benchmark: DBBenchmark) -> str:
+    return f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
+
+
+async def _with_objects(cluster: Cluster, state: State, kubevirt_served: bool) -> State:
+    """Adds what the benchmark owns, with its pods and records.
 
     A job that has ended has its pod, until it has its record, until it is deleted. Pods and records
     are looked for after the jobs, so that no delay between the answers makes either look lost.
     """
-    kubevirt_served = await cluster.serves(VIRTUAL_MACHINE)
-    namespace = benchmark.metadata.namespace
-    selector = f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
+    benchmark = state.benchmark
+    namespace, selector = benchmark.metadata.namespace, _selector(benchmark)
     kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
-    kinds = (*kinds, NETWORK_POLICY) if network_policies else kinds
+    kinds = (*kinds, NETWORK_POLICY) if state.network_policies else kinds
     owned = await asyncio.gather(
         *(cluster.list(kind, namespace, labels=selector) for kind in kinds)
     )
@@ -71,22 +102,15 @@ async def gather(
     if records.damaged:
         key, reason = next(iter(records.damaged.items()))
         raise ValueError(f"stored record {key} of benchmark {selector} is damaged: {reason}")
-    state = State(
-        benchmark=benchmark,
+    return replace(
+        state,
         now=datetime.now(UTC),
-        images=images,
-        privileged_targets=privileged_targets,
-        network_policies=network_policies,
-        kubevirt=_kubevirt(benchmark, kubevirt_served),
         cloud_native_pg=cloud_native_pg,
         objects=objects,
         pods=tuple(pods),
         trials=records.trials,
         loads=records.loads,
     )
-    if benchmark.status.completion_time is not None:
-        return state
-    return await _with_details(cluster, state)
 
 
 async def survey(
@@ -103,10 +127,10 @@ async def survey(
         # Whether the operator may make clusters is not to be seen with other rights than its own.
         cloud_native_pg=Served.YES if await cluster.serves(CLOUD_NATIVE_PG) else Served.NO,
     )
-    return await _with_details(cluster, state)
+    return await _with_details(cluster, Offer(cluster), state)
 
 
-async def _with_details(cluster: Cluster, state: State) -> State:
+async def _with_details(cluster: Cluster, offer: Offer, state: State) -> State:
     """Adds what only a benchmark that has not ended needs."""
     benchmark = state.benchmark
     nodes = classes = kubevirts = None
@@ -114,9 +138,9 @@ async def _with_details(cluster: Cluster, state: State) -> State:
     connections: dict[str, Connection] | None = {}
     version = ""
     if benchmark.status.start_time is None or benchmark.status.environment is None:
-        nodes = await cluster.readable(NODE)
-        classes = await cluster.readable(STORAGE_CLASS)
-        version = await cluster.version()
+        nodes = await offer.nodes()
+        classes = await offer.storage_classes()
+        version = await offer.version()
         connections = await _connections(cluster, benchmark)
         if state.kubevirt:
             kubevirts = await cluster.readable(KUBEVIRT)
@@ -189,10 +213,17 @@ async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str 
     namespace = state.benchmark.metadata.namespace
     drivers = [driver["name"] for driver in job["spec"]["template"]["spec"]["containers"]]
     for pod in state.pods:
-        if labels_of(pod).get("job-name") == job["metadata"]["name"]:
+        if _is_of(pod, job):
             name = pod["metadata"]["name"]
             return tuple([await cluster.log(namespace, name, driver) for driver in drivers])
     return (None,) * len(drivers)
+
+
+def _is_of(pod: Manifest, job: Manifest) -> bool:
+    """Not of an earlier job of the same name, which somebody has deleted by hand."""
+    labels, metadata = labels_of(pod), job["metadata"]
+    same = labels.get(_CONTROLLER, metadata.get("uid")) == metadata.get("uid")
+    return bool(labels.get("job-name") == metadata["name"] and same)
 
 
 def is_owned(item: Manifest, benchmark: DBBenchmark) -> bool:
@@ -211,6 +242,15 @@ def _all_well(pods: tuple[Manifest, ...]) -> bool:
         )
         for pod in pods
     )
+
+
+def _may_use_kubevirt(benchmark: DBBenchmark) -> bool:
+    """Whether it matters to the benchmark that KubeVirt is there; settled at the start, too."""
+    known = benchmark.status.environment
+    if known is not None:
+        return _kubevirt(benchmark, served=False)
+    machines = [target.virtual_machine for target in benchmark.spec.targets]
+    return any(one is not None and one.runtime is not Runtime.QEMU for one in machines)
 
 
 def _kubevirt(benchmark: DBBenchmark, served: bool) -> bool:

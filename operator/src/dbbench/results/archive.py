@@ -25,6 +25,7 @@ from dbbench.results.record import LoadRecord, Record, RecordError, TrialRecord,
 from dbbench.results.storage import record_key
 
 ARCHIVE_VERSION = 1
+SUFFIXES = (".tar.gz", ".tgz")
 MANIFEST = "manifest.json"
 BENCHMARK = "dbbenchmark.json"
 PUBLISHED = "published/"

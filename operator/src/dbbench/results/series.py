@@ -7,13 +7,73 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Series:
-    """One value with its labels. `name` is in base units: seconds, transactions per second."""
+class Family:
+    """What series of one name have in common; `labels` beside those that name the benchmark."""
 
     name: str
     help: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One value with its labels, in the unit that the family's name ends with."""
+
+    family: Family
     labels: Mapping[str, str]
     value: float
+
+
+_SIDE = ("workload", "cell", "target")
+QUERY = Family(
+    "dbbench_query_runtime_seconds", "Runtime of a query, mean over blocks.", (*_SIDE, "query")
+)
+TRANSACTIONS = Family(
+    "dbbench_throughput_transactions_per_second",
+    "Throughput of a workload, mean over blocks.",
+    _SIDE,
+)
+READS = Family(
+    "dbbench_throughput_reads_per_second",
+    "Records that zachmann's work processes read together, mean over blocks.",
+    _SIDE,
+)
+UNIT_COST = Family(
+    "dbbench_unit_cost_seconds",
+    "Cost of one event, as the workload micro measured it, mean over blocks.",
+    (*_SIDE, "event"),
+)
+FAIRNESS_INDEX = Family(
+    "dbbench_fairness_index_ratio",
+    "Jain's index of the rates of a target's instances: 1 when all are equal.",
+    _SIDE,
+)
+OF_INSTANCE = {
+    "per_second": Family(
+        "dbbench_instance_throughput_transactions_per_second",
+        "Throughput of one of several instances, mean over trials.",
+        (*_SIDE, "instance"),
+    ),
+    "reads": Family(
+        "dbbench_instance_throughput_reads_per_second",
+        "Records that zachmann read on one of several instances, mean over trials.",
+        (*_SIDE, "instance"),
+    ),
+    "seconds": Family(
+        "dbbench_instance_runtime_seconds",
+        "Total runtime of the queries on one of several instances, mean over trials.",
+        (*_SIDE, "instance"),
+    ),
+}
+LATENCY = Family(
+    "dbbench_latency_seconds",
+    "Quantiles of the latency of an operation, over all trials.",
+    (*_SIDE, "operation", "quantile"),
+)
+FAMILIES = (
+    QUERY, TRANSACTIONS, READS, UNIT_COST, FAIRNESS_INDEX, *OF_INSTANCE.values(), LATENCY
+)  # fmt: skip
+"""All that results can have."""
 
 
 def series_of(data: Mapping[str, str]) -> Iterator[Series]:
@@ -24,65 +84,30 @@ def series_of(data: Mapping[str, str]) -> Iterator[Series]:
     document = json.loads(data.get("summary.json", "{}"))
     seen: set[tuple[str, ...]] = set()
     for entry in document.get("queries", []):
-        text = "Runtime of a query, mean over blocks."
-        name = "dbbench_query_runtime_seconds"
-        yield from _both(seen, document, entry, name, text, query=entry["query"])
+        yield from _both(seen, document, entry, QUERY, query=entry["query"])
     reads, events = _measuring(document, "zachmann"), _measuring(document, "micro")
     for entry in document.get("comparisons", []):
         if entry["unit"] == "per_second" and entry["metric"] == "throughput":
-            name, text = _THROUGHPUT[entry["workload"] in reads]
-            yield from _both(seen, document, entry, name, text)
+            family = READS if entry["workload"] in reads else TRANSACTIONS
+            yield from _both(seen, document, entry, family)
         elif entry["workload"] in events and not entry["primary"]:
-            text = "Cost of one event, as the workload micro measured it, mean over blocks."
-            name = "dbbench_unit_cost_seconds"
-            yield from _both(seen, document, entry, name, text, event=entry["metric"])
+            yield from _both(seen, document, entry, UNIT_COST, event=entry["metric"])
     for entry in document.get("instances", []):
         labels = _labels(entry, entry["target"])
-        yield Series(
-            "dbbench_fairness_index_ratio",
-            "Jain's index of the rates of a target's instances: 1 when all are equal.",
-            labels,
-            entry["fairnessIndex"],
-        )
-        unit = "reads" if entry["workload"] in reads else entry["unit"]
-        name, text = _OF_INSTANCE[unit]
+        yield Series(FAIRNESS_INDEX, labels, entry["fairnessIndex"])
+        family = OF_INSTANCE["reads" if entry["workload"] in reads else entry["unit"]]
         for number, value in enumerate(entry["values"]):
-            yield Series(name, text, labels | {"instance": str(number)}, value)
+            yield Series(family, labels | {"instance": str(number)}, value)
     for entry in document.get("operations", []):
         for name, quantile in _QUANTILES.items() if entry["latencySeconds"] else ():
             yield Series(
-                "dbbench_latency_seconds",
-                "Quantiles of the latency of an operation, over all trials.",
+                LATENCY,
                 _labels(entry, entry["target"])
                 | {"operation": entry["operation"], "quantile": quantile},
                 entry["latencySeconds"][name],
             )
 
 
-_THROUGHPUT = {
-    False: (
-        "dbbench_throughput_transactions_per_second",
-        "Throughput of a workload, mean over blocks.",
-    ),
-    True: (
-        "dbbench_throughput_reads_per_second",
-        "Records that zachmann's work processes read together, mean over blocks.",
-    ),
-}
-_OF_INSTANCE = {
-    "reads": (
-        "dbbench_instance_throughput_reads_per_second",
-        "Records that zachmann read on one of several instances, mean over trials.",
-    ),
-    "seconds": (
-        "dbbench_instance_runtime_seconds",
-        "Total runtime of the queries on one of several instances, mean over trials.",
-    ),
-    "per_second": (
-        "dbbench_instance_throughput_transactions_per_second",
-        "Throughput of one of several instances, mean over trials.",
-    ),
-}
 _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99", "p999": "0.999"}
 
 
@@ -107,14 +132,13 @@ def _both(
     seen: set[tuple[str, ...]],
     document: Mapping[str, Any],
     entry: Mapping[str, Any],
-    name: str,
-    text: str,
+    family: Family,
     **more: str,
 ) -> Iterator[Series]:
     """A series of each side of a comparison that has not been seen yet."""
     for target, value in _sides(document, entry):
-        series = Series(name, text, _labels(entry, target) | more, value)
-        key = (series.name, *series.labels.values())
+        series = Series(family, _labels(entry, target) | more, value)
+        key = (family.name, *series.labels.values())
         if key not in seen:
             seen.add(key)
             yield series

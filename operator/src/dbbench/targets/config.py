@@ -15,7 +15,7 @@ from dbbench.api.machine import (
 from dbbench.api.quantities import quantity
 from dbbench.api.resources import Resources
 from dbbench.api.target import Target
-from dbbench.engines.engine import CONFIG, DATA, DATABASE_USER, SECRET
+from dbbench.engines.engine import CONFIG, DATA, DATABASE_USER, PASSWORD_FILE, SECRET
 from dbbench.targets import names
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.placement import memory_mib
@@ -74,8 +74,13 @@ def _cold_starts(ctx: Context) -> dict[str, Any]:
 
 def _local_workloads(ctx: Context) -> dict[str, Any]:
     """What the agent may be asked to run beside the database, for the same reason."""
-    found = list(dict.fromkeys(one.local for one in ctx.spec.workloads if one.local))
-    return {"workloads": found} if found else {}
+    spec = ctx.spec
+    beside = spec.placement.inside_targets
+    found = list(dict.fromkeys(one.kind for one in spec.workloads if one.local or beside))
+    if not found:
+        return {}
+    access = {"url": ctx.engine.driver_url("127.0.0.1"), "passwordFile": PASSWORD_FILE}
+    return {"workloads": found} | ({"database": access} if beside else {})
 
 
 def kernel_arguments(resources: Resources) -> str:
@@ -158,7 +163,7 @@ def _launcher_disks(ctx: Context, target: Target, disk: DataDisk) -> list[dict[s
 
 def config_map(ctx: Context, target: Target) -> Manifest:
     """What the agent and the server read, in the pod's container and in the guest alike."""
-    file, text = ctx.engine.config_file(ctx.spec.database)
+    file, text = ctx.engine.config_file(ctx.spec.database, ctx.spec.resources)
     return _config_map(
         ctx,
         target,

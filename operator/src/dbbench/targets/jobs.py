@@ -98,28 +98,46 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
     kind, options = run_arguments(workload, trial.cell, spec)
     target = spec.target(trial.deployment)
     instances = spec.instances(trial.deployment)
+    beside = workload.has_data and spec.placement.inside_targets
+    if beside:
+        commands = [_beside(ctx, target, workload.name, [kind, "run", *options], trial.seed)]
+    else:
+        commands = [
+            [
+                kind,
+                "run",
+                *options,
+                *_together(index, len(instances)),
+                *(_database(ctx, one, workload.name) if workload.has_data else ()),
+                *_common(ctx, one, trial.seed),
+            ]
+            for index, one in enumerate(instances)
+        ]
     return job(
         ctx,
         names.trial_job_name(benchmark, trial, attempt),
         labels,
         duration(spec.timeouts.trial),
-        _pod(
-            ctx,
-            target,
-            [
-                [
-                    kind,
-                    "run",
-                    *options,
-                    *_together(index, len(instances)),
-                    *(_database(ctx, one, workload.name) if workload.has_data else ()),
-                    *_common(ctx, one, trial.seed),
-                ]
-                for index, one in enumerate(instances)
-            ],
-            secret=workload.has_data,
-        ),
+        _pod(ctx, target, commands, secret=workload.has_data and not beside),
     )
+
+
+def _beside(ctx: Context, target: Target, workload: str, run: list[str], seed: int) -> list[str]:
+    """Has the agent run it inside the target, where the agent alone knows the way to the database.
+
+    The agent beside a guest's hypervisor is read from inside, at the edges of the measured window.
+    """
+    host = _host(ctx, target)
+    outside = ["--host-agent-port", str(HOST_AGENT_PORT)] if has_host_agent(ctx, target) else []
+    return [
+        "at-target",
+        "--agent", f"http://{host}:{AGENT_PORT}",
+        *outside,
+        "--limit", ctx.spec.timeouts.trial,
+        *_reported(seed),
+        *run,
+        "--schema", workload,
+    ]  # fmt: skip
 
 
 def load_arguments(workload: Workload) -> tuple[str, list[str]]:
@@ -231,9 +249,13 @@ def _database(ctx: Context, instance: Target, workload: str) -> list[str]:
 
 
 def _common(ctx: Context, instance: Target, seed: int) -> list[str]:
+    """Options of every command that looks at the target itself."""
+    return [*_agents(ctx, instance), *_reported(seed)]
+
+
+def _reported(seed: int) -> list[str]:
     """Options of every command. The result is one line of the log, the progress the others."""
     return [
-        *_agents(ctx, instance),
         "--seed", str(seed),
         "--connect-timeout", "60s",
         "--progress", "json",

@@ -1,0 +1,100 @@
+"""What is asked of the API server for one look at a benchmark."""
+
+import pytest
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.kube.gather import gather
+
+from .model_cluster import IMAGES, node, spec
+
+QEMU = {"name": "vm", "virtualMachine": {"runtime": "QEMU"}}
+KUBEVIRT = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}}
+POD = {"name": "pod", "pod": {}}
+
+
+class Cluster:
+    """Writes down what it is asked; there is nothing in it but a node."""
+
+    def __init__(self, **objects):
+        self.asked = []
+        self.objects = objects
+
+    async def serves(self, kind):
+        self.asked.append(f"serves {kind.name}")
+        return kind.name == "VirtualMachine"
+
+    async def list(self, kind, namespace=None, *, labels="", fields=""):
+        self.asked.append(kind.name)
+        return self.objects.get(kind.name, [])
+
+    async def log(self, namespace, pod, container):
+        return f"log of {pod}"
+
+    async def readable(self, kind):
+        self.asked.append(kind.name)
+        return (node("a"),) if kind.name == "Node" else ()
+
+    async def version(self):
+        self.asked.append("version")
+        return "v1.34.4"
+
+
+def benchmark(targets, status):
+    metadata = {"name": "one", "namespace": "ns", "uid": "u"}
+    return DBBenchmark.parse(
+        {"metadata": metadata, "spec": spec(targets=targets), "status": status}
+    )
+
+
+async def asked(targets, status):
+    cluster = Cluster()
+    await gather(cluster, benchmark(targets, status), IMAGES, privileged_targets=False)
+    return cluster.asked
+
+
+async def test_before_its_start_a_benchmark_costs_what_the_cluster_offers_and_no_more():
+    assert await asked([POD, QEMU], {}) == ["Node", "StorageClass", "version"]
+
+
+async def test_whether_kubevirt_is_there_is_asked_for_who_may_use_it_alone():
+    assert "serves VirtualMachine" in await asked([POD, KUBEVIRT], {})
+    started = {"startTime": "2026-01-01T00:00:00Z"}
+    assert "serves VirtualMachine" not in await asked([POD, QEMU], started)
+    assert "VirtualMachine" in await asked([POD, KUBEVIRT], started)
+
+
+@pytest.mark.parametrize(("runtime", "used"), [("QEMU", False), ("KubeVirt", True)])
+async def test_after_the_start_it_is_settled_whether_kubevirt_is_used(runtime, used):
+    automatic = {"name": "vm", "virtualMachine": {"runtime": "Auto"}}
+    target = {"name": "vm", "runtime": runtime, "emulated": False}
+    status = {"startTime": "2026-01-01T00:00:00Z", "environment": {"targets": [target]}}
+    assert ("VirtualMachine" in await asked([POD, automatic], status)) is used
+
+
+async def test_the_log_of_a_job_is_not_that_of_a_deleted_one_of_its_name():
+    labels = {
+        "dbbench.io/job": "trial",
+        "dbbench.io/trial": "b001.pod.x",
+        "dbbench.io/attempt": "1",
+    }
+    job = {
+        "kind": "Job",
+        "metadata": {
+            "name": "one-trial", "uid": "new", "labels": labels, "ownerReferences": [{"uid": "u"}],
+        },
+        "spec": {"template": {"spec": {"containers": [{"name": "driver"}]}}},
+        "status": {"conditions": [{"type": "Complete", "status": "True"}]},
+    }  # fmt: skip
+    pods = [
+        {
+            "metadata": {
+                "name": f"pod-of-{uid}",
+                "labels": {"job-name": "one-trial", "batch.kubernetes.io/controller-uid": uid},
+            }
+        }
+        for uid in ("old", "new")
+    ]
+    cluster = Cluster(Job=[job], Pod=pods)
+    started = benchmark([POD, QEMU], {"startTime": "2026-01-01T00:00:00Z"})
+    state = await gather(cluster, started, IMAGES, privileged_targets=False)
+    assert state.logs == {"one-trial": ("log of pod-of-new",)}
