@@ -1,0 +1,1 @@
+"""Small benchmarks on the local cluster, into which faults are injected at random instants."""
