@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from access.kubectl import Kubectl
+from access.kubectl import Kubectl, wait_until_established
 from access.paths import PROJECT
 
 _CRD = "clusters.postgresql.cnpg.io"
@@ -17,7 +17,7 @@ def install_api(kubectl: Kubectl) -> None:
     # Larger than the annotation that client-side apply keeps.
     manifest = str(_SCHEMAS / f"{_CRD}.json")
     kubectl("apply", "--server-side", "--force-conflicts", "-f", manifest)
-    kubectl("wait", "--for=condition=Established", "--timeout=60s", f"crd/{_CRD}")
+    wait_until_established(kubectl, _CRD)
 
 
 def remove(kubectl: Kubectl) -> None:

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from access.kubectl import CallError, Kubectl, wait
+from access.kubectl import CallError, Kubectl, wait, wait_until_established
 from access.paths import CHART, LOCAL_KUBECONFIG, PROJECT, program
 
 _CRD = CHART / "files" / "dbbench.io_dbbenchmarks.yaml"
@@ -37,7 +37,7 @@ def start_local() -> None:
 def install_crd(kubectl: Kubectl) -> None:
     """The CRD as the chart has it, without the operator."""
     kubectl("apply", "--server-side", "--force-conflicts", "-f", str(_CRD))
-    kubectl("wait", "--for=condition=Established", "crd/dbbenchmarks.dbbench.io", "--timeout=60s")
+    wait_until_established(kubectl, "dbbenchmarks.dbbench.io")
     # Discovery of a new type lags behind its condition.
     wait("the CRD is served", lambda: kubectl("get", "dbb") is not None, limit=30)
 

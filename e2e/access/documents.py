@@ -91,6 +91,15 @@ def check(server: Kubectl, document: Manifest) -> None:
     asyncio.run(_check(server, manifest))
 
 
+def refusal(server: Kubectl, document: Manifest) -> str:
+    """What the server says against the document; AssertionError when it accepts it."""
+    try:
+        check(server, document)
+    except CallError as refused:
+        return refused.output
+    raise AssertionError(f"{document['metadata']['name']} is accepted")
+
+
 async def _check(server: Kubectl, manifest: Manifest) -> None:
     kind = manifest["kind"]
     configuration = await load_configuration(str(server.kubeconfig))

@@ -106,3 +106,17 @@ def wait(what: str, probe: Callable[[], T | None], *, limit: float, pause: float
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: not within {limit:g} s{last}")
         time.sleep(pause)
+
+
+def wait_until_established(kubectl: Kubectl, crd: str) -> None:
+    """Until the server serves the type.
+
+    `kubectl wait` fails on a CRD that has no conditions yet.
+    """
+
+    def established() -> bool:
+        found = kubectl.get("crd", crd) or {}
+        conditions = (found.get("status") or {}).get("conditions") or []
+        return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+
+    wait(f"the CRD {crd} is established", established, limit=60)

@@ -16,7 +16,12 @@ def main() -> int:
     """Exit code 0 only if the benchmark succeeded."""
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument(
-        "--readme", type=Path, metavar="FILE", help="also write the table into this file's block"
+        "--readme",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="also write the table into this file's block; can be given several times",
     )
     options = parser.parse_args()
     terminal = Terminal()
@@ -24,9 +29,9 @@ def main() -> int:
     try:
         kubectl = prepare(steps)
         results = run(steps, kubectl, overlay(kubectl))
-        if options.readme:
-            refresh(options.readme, results)
-            terminal.say(f"wrote the table into {options.readme}")
+        for page in options.readme:
+            refresh(page, results)
+            terminal.say(f"wrote the table into {page}")
     except (DemoError, CallError, TimeoutError) as error:
         terminal.fail(str(error))
         return 1

@@ -1,4 +1,4 @@
-"""Writes the result of a demo into the README, between two markers."""
+"""Writes the result of a demo into README.md and docs/quickstart.md, between two markers."""
 
 import json
 from collections.abc import Mapping

@@ -68,7 +68,7 @@ _LIKELY: dict[str, tuple[Any, ...]] = {
         " ",
     ),
     "runtime": ("KubeVirt", "KubeVirt", "QEMU", "Auto"),
-    "engine": ("PostgreSQL", "PostgreSQL", "MySQL"),
+    "engine": ("PostgreSQL", "PostgreSQL", "MySQL", "Hyper"),
     **dict.fromkeys(("ready", "load", "trial", "disk", "queryTimeout", "duration"), ("5m", "1h2s")),
     **dict.fromkeys(("warmup", "ttlAfterFinished"), ("0s", "30s")),
 }

@@ -131,7 +131,7 @@ def test_kubectl_wait_as_the_docs_have_it(
     status = {"startTime": moment, "completionTime": moment, "conditions": told}
     patch = json.dumps({"status": status})
     server("patch", "dbb", name, "--subresource=status", "--type=merge", "-p", patch)
-    page = (PROJECT / "docs" / "operations.md").read_text()
+    page = (PROJECT / "docs" / "guides" / "gitops.md").read_text()
     for what in [*wanted, "Reconciling=False"]:
         assert f"kubectl wait dbb/NAME --for=condition={what} --timeout=6h" in page
         server("wait", f"dbb/{name}", f"--for=condition={what}", "--timeout=5s")

@@ -17,12 +17,6 @@ SEED = 7
 TWO_BLOCKS = {"min": 2, "seed": SEED, "contamination": {"maxRepeats": 0}}
 
 
-def kill(operator: Helm) -> None:
-    """End the operator's pod without grace, as a crash of its node would."""
-    (pod,) = operator.pods()
-    operator.kubectl.within(NAMESPACE)("delete", "pod", pod, "--grace-period=0", "--force")
-
-
 def test_killing_the_operator_three_times_changes_nothing_but_the_time(
     operator: Helm, namespace: Kubectl
 ) -> None:
@@ -38,7 +32,7 @@ def test_killing_the_operator_three_times_changes_nothing_but_the_time(
         f"start:{second[1].target}",
     ):
         run.wait_for_step(step, limit=STEP_SECONDS)
-        kill(operator)
+        assert operator.kill()
         wait("a new operator is ready", operator.ready, limit=120)
     run.wait_until_succeeded(limit=RUN_SECONDS)
 
@@ -66,7 +60,7 @@ def test_deletion_in_the_middle_of_a_run_leaves_nothing(operator: Helm, namespac
     run.delete()
     wait("nothing is left", lambda: not leftovers(namespace), limit=180)
     # The operator does not bring anything back.
-    kill(operator)
+    assert operator.kill()
     wait("a new operator is ready", operator.ready, limit=120)
     assert not leftovers(namespace)
 

@@ -134,7 +134,16 @@ class ControlPlane:
             f"--proxy-client-key-file={key('front-proxy-client')}",
             # The host does not run kube-proxy: aggregated APIs are reached by their endpoints.
             "--enable-aggregator-routing=true",
+            *self._audit_options(),
         ]
+
+    def _audit_options(self) -> list[str]:
+        policy = self._layout.audit_policy
+        if not policy.exists():
+            return []
+        # One file, whole: whoever reads it looks for what is not in it.
+        log = f"--audit-log-path={self._layout.audit_log}"
+        return [f"--audit-policy-file={policy}", log, "--audit-log-maxsize=4096"]
 
     def controller_manager_command(self) -> list[str]:
         """The controller manager; pod ranges are given out by the address plan, not by it."""

@@ -81,6 +81,16 @@ class Layout:
         return self.state / "processes"
 
     @property
+    def audit_policy(self) -> Path:
+        """What the API server writes into its audit log; without this file it writes none."""
+        return self.state / "audit-policy.json"
+
+    @property
+    def audit_log(self) -> Path:
+        """The API server's audit log."""
+        return self.state / "audit.log"
+
+    @property
     def kernel_settings(self) -> Path:
         """Kernel settings as they were before the cluster started."""
         return self.state / "kernel-settings.json"
