@@ -17,8 +17,8 @@ STEP := .ci/step
 JOBS ?= $(shell nproc)
 OVERLAP := $(MAKE) -j$(JOBS) --output-sync=line
 
-PYTHON_SOURCES := operator/src operator/tests operator/calibration e2e workloads/images workloads/bench workloads/answers \
-    .ci/tests
+PYTHON_SOURCES := operator/src operator/tests operator/calibration operator/reference operator/supply e2e workloads/images workloads/bench workloads/answers \
+    .ci/tests docs/site/conf.py
 
 .PHONY: help
 help: ## List the targets
@@ -44,7 +44,7 @@ dev: packages $(VENV)/.installed ## Prepare a development environment: .venv/bin
 
 .PHONY: lock
 lock: $(VENV)/.installed ## Lock the Python requirements again, with hashes
-	@cd operator && for name in requirements requirements-dev; do \
+	@cd operator && for name in requirements requirements-dev requirements-docs requirements-supply; do \
 	    ../$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --python-version 3.11 \
 	        $$name.in -o $$name.txt; done
 
@@ -58,7 +58,7 @@ check: packages $(VENV)/.installed ## Formatters, linters, types, import contrac
 check-python: $(VENV)/.installed
 	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check --quiet $(PYTHON_SOURCES)
 	@$(STEP) 'ruff check' $(VENV)/bin/ruff check --quiet $(PYTHON_SOURCES)
-	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy -p dbbench -p calibration
+	@cd operator && ../$(STEP) 'mypy operator' ../$(VENV)/bin/mypy -p dbbench -p calibration -p reference -p supply
 	@cd e2e && ../$(STEP) 'mypy e2e' ../$(VENV)/bin/mypy
 	@cd e2e/cluster && ../../$(STEP) 'mypy e2e/cluster' ../../$(VENV)/bin/mypy
 	@cd operator && ../$(STEP) 'import contracts' ../$(VENV)/bin/lint-imports --no-logo
@@ -83,8 +83,33 @@ check-generated: $(VENV)/.installed $(BIN)/helm
 # ---- generated files -------------------------------------------------------------------------
 
 .PHONY: generate
-generate: $(VENV)/.installed $(BIN)/helm ## Write the CRD, its copy in the chart, manifests/install.yaml, reduced experiments
+generate: $(VENV)/.installed $(BIN)/helm ## Write the CRD, its copy in the chart, manifests/install.yaml, reduced experiments, docs/reference
 	@.ci/generate .
+
+# ---- documentation ---------------------------------------------------------------------------
+
+# Environments of their own: neither the operator nor a test needs what is in them.
+$(STATE)/%-env/.installed: operator/requirements-%.txt
+	@[ -x $(STATE)/$*-env/bin/pip ] || python3 -m venv --clear $(STATE)/$*-env
+	@$(STEP) 'Python packages for $*, by hash' \
+	    $(STATE)/$*-env/bin/pip install --quiet --require-hashes -r $<
+	@touch $@
+
+.PHONY: docs
+docs: $(STATE)/docs-env/.installed ## Build the site of docs/ into .state/site; a link that leads nowhere fails
+	@$(STEP) 'docs' $(STATE)/docs-env/bin/sphinx-build -q -E -a -W --keep-going \
+	    -c docs/site -d $(STATE)/cache/docs docs $(STATE)/site
+	@echo "open $(STATE)/site/index.html"
+
+# ---- supply chain ----------------------------------------------------------------------------
+
+.PHONY: sbom
+sbom: $(VENV)/.installed ## Bills of materials (CycloneDX) of programs and images into .state/sbom
+	@cd operator && ../$(STEP) 'bills of materials' ../$(PYTHON) -m supply ../$(STATE)/sbom
+
+.PHONY: audit
+audit: $(STATE)/supply-env/.installed ## Known vulnerabilities in what is locked, and what could not be asked; STRICT=1 fails for that, too
+	@cd operator && ../$(STATE)/supply-env/bin/python -m supply.audit $(if $(STRICT),--strict)
 
 # ---- programs and images ---------------------------------------------------------------------
 
@@ -102,10 +127,10 @@ rust-binary: packages
 binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, CoreDNS, the driver
 	@$(OVERLAP) go-binaries rust-binary
 
-# Images of Debian packages alone are built while the compilers run.
+# Images without programs of this project are built while the compilers run.
 .PHONY: package-images images
 package-images: packages
-	@$(STEP) 'images of Debian packages' workloads/images/build postgres mariadb operator
+	@$(STEP) 'images of packages' workloads/images/build postgres mariadb hyper operator
 
 images: packages ## Build all container images into .state/images
 	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images
@@ -141,6 +166,14 @@ test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, an
 .PHONY: fuzz
 fuzz: $(VENV)/.installed ## Generated DBBenchmarks at a real API server: none may crash anything; COUNT=10000 SEED=... choose
 	@cd e2e && ../$(PYTHON) -m fuzz $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
+.PHONY: scale
+scale: packages $(VENV)/.installed go-binaries ## A thousand DBBenchmarks on a real API server with stand-in nodes: figures beside their goals
+	@cd e2e && PYTHONPATH=cluster ../$(PYTHON) -m scale $(SCALE_OPTIONS)
+
+.PHONY: soak
+soak: $(VENV)/.installed images ## Faults at random instants of runs on the local cluster; SOAK_OPTIONS='--faults 50 --seed 1 --only operator'
+	@cd e2e && PYTHONPATH=cluster ../$(PYTHON) -m soak $(SOAK_OPTIONS)
 
 .PHONY: calibrate
 calibrate: $(VENV)/.installed ## Calibration of the statistics on simulated runs: the tables of docs/methodology.md

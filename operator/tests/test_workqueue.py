@@ -9,7 +9,7 @@ async def test_key_added_many_times_is_handed_out_once():
     queue: Workqueue[str] = Workqueue()
     for _ in range(3):
         queue.add("a")
-    assert await queue.get() == "a"
+    assert (await queue.get())[0] == "a"
     queue.done("a")
     assert len(queue) == 0
 
@@ -17,11 +17,11 @@ async def test_key_added_many_times_is_handed_out_once():
 async def test_key_added_while_worked_on_comes_again_but_not_before():
     queue: Workqueue[str] = Workqueue()
     queue.add("a")
-    assert await queue.get() == "a"
+    assert (await queue.get())[0] == "a"
     queue.add("a")
     assert len(queue) == 0
     queue.done("a")
-    assert await queue.get() == "a"
+    assert (await queue.get())[0] == "a"
 
 
 async def test_earlier_time_wins():
@@ -29,7 +29,7 @@ async def test_earlier_time_wins():
     queue.add("a", delay=3600)
     queue.add("a")
     queue.add("a", delay=3600)
-    assert await queue.get() == "a"
+    assert (await queue.get())[0] == "a"
     queue.done("a")
     assert len(queue) == 0
 
@@ -38,8 +38,8 @@ async def test_keys_come_in_the_order_of_their_time():
     queue: Workqueue[str] = Workqueue()
     queue.add("late", delay=0.05)
     queue.add("early")
-    assert await queue.get() == "early"
-    assert await queue.get() == "late"
+    assert (await queue.get())[0] == "early"
+    assert (await queue.get())[0] == "late"
 
 
 async def test_waiting_worker_is_woken():
@@ -47,4 +47,11 @@ async def test_waiting_worker_is_woken():
     waiting = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     queue.add("a")
-    assert await waiting == "a"
+    assert (await waiting)[0] == "a"
+
+
+async def test_a_key_tells_how_long_it_has_been_due():
+    queue: Workqueue[str] = Workqueue()
+    queue.add("a", delay=-2.0)
+    _, late = await queue.get()
+    assert late >= 2.0

@@ -111,12 +111,13 @@ def api(monkeypatch, tmp_path):
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         ports.append(runner.addresses[0][1])
-        ready.set()
         return runner
 
     def run():
         asyncio.set_event_loop(loop)
         runner = loop.run_until_complete(serve())
+        # Not before: a test that ends at once would stop the loop before it runs for ever.
+        loop.call_soon(ready.set)
         loop.run_forever()
         loop.run_until_complete(runner.cleanup())
         loop.close()

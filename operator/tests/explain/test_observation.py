@@ -102,6 +102,9 @@ def test_counters_of_threads_are_unknown_where_connections_end_during_the_measur
 def test_the_driver_has_its_own_part():
     usage = {"userSeconds": 3.0, "systemSeconds": 1.0, "runQueueSeconds": 0.5, "wallSeconds": 20.0}
     assert observe(document(driverUsage=usage)).seconds[Cause.DRIVER] == 4.5
+    # Inside the target, its time is in the target's own counters.
+    inside = document(driverUsage=usage, parameters={"atTarget": True})
+    assert Cause.DRIVER not in observe(inside).seconds
 
 
 def test_the_hypervisor_is_seen_from_outside():
