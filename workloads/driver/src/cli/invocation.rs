@@ -7,10 +7,7 @@ use serde_json::{Map, Value};
 
 use super::connection::Connection;
 use super::Common;
-use crate::engine::hyper::Hyper;
-use crate::engine::mysql::MySql;
-use crate::engine::postgres::Postgres;
-use crate::engine::{Engine, Feature, Patient, Server};
+use crate::engine::{AnyEngine, Engine, Feature, Patient, Server};
 use crate::failure::Failure;
 use crate::report::{Document, Progress};
 use crate::target::Agents;
@@ -69,21 +66,8 @@ async fn perform_at(task: &impl Task, connection: &Connection) -> Result<Documen
         return Err(Failure::arguments("--schema must have 1 to 63 bytes"));
     }
     let shown = connection.shown.clone();
-    match url.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgres" | "postgresql") => {
-            let engine = Postgres::new(url, password, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema, shown)?).await
-        }
-        Some("hyper") => {
-            let engine = Hyper::new(url, password, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema, shown)?).await
-        }
-        Some("mysql") => {
-            let engine = MySql::new(url, password, &schema)?;
-            task.perform(&Invocation::new(engine, task, schema, shown)?).await
-        }
-        _ => Err(Failure::arguments("--url must begin with postgres://, mysql:// or hyper://")),
-    }
+    let engine = AnyEngine::new(url, password, &schema)?;
+    task.perform(&Invocation::new(engine, task, schema, shown)?).await
 }
 
 impl<E: Engine> Invocation<Patient<E>> {

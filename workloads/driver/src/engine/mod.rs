@@ -4,6 +4,7 @@
 //! that opened them, so their futures need not be `Send`.
 #![allow(async_fn_in_trait)] // sessions are used on single-threaded runtimes, where no bound is wanted
 
+mod any;
 mod dialect;
 mod error;
 mod fingerprint;
@@ -17,6 +18,7 @@ mod value;
 
 use std::collections::BTreeMap;
 
+pub use any::AnyEngine;
 pub use dialect::{Dialect, Feature};
 pub use error::{EngineError, ErrorKind};
 pub use patient::Patient;
@@ -52,7 +54,7 @@ pub trait Session: Sized {
     type Copy: CopyIn;
 
     /// Quotes a name for use in SQL.
-    fn quote(name: &str) -> String {
+    fn quote(&self, name: &str) -> String {
         quote_identifier(name)
     }
 
@@ -97,7 +99,7 @@ pub trait Session: Sized {
 
     /// Drops a table, if it exists, with everything that depends on it.
     async fn drop_table(&self, table: &str) -> Result<(), EngineError> {
-        self.script(&format!("DROP TABLE IF EXISTS {} CASCADE", Self::quote(table))).await
+        self.script(&format!("DROP TABLE IF EXISTS {} CASCADE", self.quote(table))).await
     }
 
     /// Brings visibility information and optimiser statistics of a table up to date.

@@ -150,7 +150,7 @@ pub async fn count_rows<S: Session>(
 ) -> Result<Vec<(String, u64, u64)>, Failure> {
     let mut counted = Vec::new();
     for (table, rows) in expected {
-        let statement = session.prepare(&format!("SELECT count(*) FROM {}", S::quote(table))).await?;
+        let statement = session.prepare(&format!("SELECT count(*) FROM {}", session.quote(table))).await?;
         let found = session.query(&statement, &[]).await?;
         let found = found.first().map_or(Ok(0), |row| row.long(0))? as u64;
         counted.push((table.clone(), *rows, found));

@@ -8,7 +8,7 @@ use super::pgwire::{self, Address, Line};
 use super::{quote_identifier, Dialect, Engine, EngineError, ErrorKind};
 use crate::failure::Failure;
 
-pub use session::HyperSession;
+pub use session::{HyperSession, Statement};
 
 /// Where `hyperd` listens unless told otherwise.
 const DEFAULT_PORT: u16 = 7483;

@@ -20,7 +20,8 @@ use mysql_async::{Conn, Opts, OptsBuilder};
 use super::{Dialect, Engine, EngineError, ErrorKind};
 use crate::failure::Failure;
 
-pub use session::MySqlSession;
+pub use load::MySqlCopy;
+pub use session::{MySqlSession, MySqlStatement};
 
 /// How long one attempt to connect may take: a server behind a forwarded port can accept and stay silent.
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(10);

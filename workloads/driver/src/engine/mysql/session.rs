@@ -91,7 +91,7 @@ impl Session for MySqlSession {
     type Row = Row;
     type Copy = MySqlCopy;
 
-    fn quote(name: &str) -> String {
+    fn quote(&self, name: &str) -> String {
         quote(name)
     }
 
