@@ -1,25 +1,32 @@
-"""CloudNativePG's API: its schema without its operator, put into the cluster or taken out."""
+"""The stand-in for CloudNativePG of e2e/cloud_native_pg_standin, put in or taken out."""
 
+import os
 import subprocess
-import sys
 
-from access.kubectl import Kubectl, wait_until_established
-from access.paths import PROJECT
+from access.kubectl import Kubectl
+from access.paths import BIN, PROJECT
 
+_INSTALL = PROJECT / "e2e" / "cloud_native_pg_standin" / "install"
 _CRD = "clusters.postgresql.cnpg.io"
-_SCHEMAS = PROJECT / ".state" / "cache" / "schemas" / "crds"
+
+
+def install(kubectl: Kubectl) -> None:
+    """CloudNativePG's API, and the controller that runs its clusters."""
+    _call(kubectl)
 
 
 def install_api(kubectl: Kubectl) -> None:
-    """The CRD alone: nothing is run."""
-    script = PROJECT / "e2e" / "schemas" / "make_crds.py"
-    subprocess.run([sys.executable, script, _SCHEMAS], check=True, stdout=subprocess.DEVNULL)
-    # Larger than the annotation that client-side apply keeps.
-    manifest = str(_SCHEMAS / f"{_CRD}.json")
-    kubectl("apply", "--server-side", "--force-conflicts", "-f", manifest)
-    wait_until_established(kubectl, _CRD)
+    """CloudNativePG's API alone: nothing is run."""
+    _call(kubectl, "crds")
 
 
 def remove(kubectl: Kubectl) -> None:
-    """The CRD with every object of it."""
-    kubectl("delete", "crd", _CRD, "--ignore-not-found", "--timeout=60s")
+    """Everything of it; nothing happens where it is not installed."""
+    if kubectl.get("crd", _CRD) is not None:
+        _call(kubectl, "remove")
+
+
+def _call(kubectl: Kubectl, *arguments: str) -> None:
+    path = f"{BIN}:{os.environ['PATH']}"
+    environment = {**os.environ, **kubectl.environment, "PATH": path}
+    subprocess.run([_INSTALL, *arguments], check=True, env=environment)
