@@ -2,6 +2,8 @@
 # SMART_SHUTDOWN_SECONDS for clients, and then disconnects them.
 set -eu
 umask 077
+# A volume is given to its pod's group; the server insists that it is the user's alone.
+chmod 0700 "$PGDATA"
 mkdir -p "$PGHOST"
 printf '%s' "$CUSTOM_CONF" > "$PGDATA/custom.conf"
 # For the connection of a standby to its primary.
