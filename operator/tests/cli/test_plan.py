@@ -51,6 +51,19 @@ def test_json_adds_up():
     )
 
 
+def test_tests_of_causes_are_announced_with_their_changes_and_what_they_take_at_most():
+    sample = SAMPLE.with_name("confirm.yaml")
+    text = run(sample).stdout
+    assert "Then, to test the causes of slowdowns: at most 6 blocks more, 60 trials, " in text
+    for change in ("connection: Shared", "dataDisk.cache: none", 'dataDisk.readAhead: "0"'):
+        assert change in " ".join(text.split())
+    (found,) = json.loads(run(sample, "--json").stdout)["plans"]
+    assert (found["tests"]["blocks"], found["tests"]["trials"]) == (6, 60)
+    assert found["tests"]["expectedSeconds"] > 0
+    assert "test the causes" not in run(SAMPLE).stdout
+    assert json.loads(run(SAMPLE, "--json").stdout)["plans"][0]["tests"] is None
+
+
 def test_a_run_with_a_target_half_width_ends_between_two_bounds():
     text = changed(min=3, max=20, targetHalfWidth="1%", control=True)
     result = run("-", text=text)

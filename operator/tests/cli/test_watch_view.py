@@ -119,6 +119,27 @@ def test_results_are_printed_when_a_block_adds_to_them_with_their_emulation(benc
     ]
 
 
+def test_each_news_of_a_tested_cause_is_a_line(benchmark_of):
+    test = {
+        "workload": "orders",
+        "cell": "",
+        "target": "vm",
+        "cause": "ioWait",
+        "slowdownBefore": "0.5",
+        "verdict": "Inconclusive",
+        "message": "waiting for I/O: not measured yet",
+    }
+    told = test | {"verdict": "Confirmed", "message": "waiting for I/O: confirmed"}
+    measured = progress(4, "measuring")
+    lines = lines_of(
+        *(benchmark_of(progress=measured, confirmations=[one]) for one in (test, test, told))
+    )
+    assert lines[1:] == [
+        "  vm/orders, cause tested: waiting for I/O: not measured yet",
+        "  vm/orders, cause tested: waiting for I/O: confirmed",
+    ]
+
+
 def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
     benchmark = benchmark_of(
         ("Representative", "False", "Emulated", "no hardware virtualization"),
@@ -138,6 +159,17 @@ def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
                 "cause": "steal: 60 % [of] the slowdown",
             }
         ],
+        confirmations=[
+            {
+                "workload": "orders",
+                "cell": "connection=Shared",
+                "target": "vm",
+                "cause": "steal",
+                "slowdownBefore": "0.5",
+                "verdict": "NotTested",
+                "message": "steal: not [tested]",
+            }
+        ],
     )
     text = io.StringIO()
     Console(file=text, width=160).print(screen(benchmark, NOW, 1))
@@ -150,6 +182,7 @@ def test_the_screen_shows_progress_warnings_and_results(benchmark_of):
         "orders/connection=Shared vm 150 /s 100 /s +50.00 % - Inconclusive 1"
     )
     assert "orders on vm: steal: 60 % [of] the slowdown" in shown
+    assert "vm/orders/connection=Shared, cause tested: steal: not [tested]" in shown
     narrow = io.StringIO()
     Console(file=narrow, width=80).print(screen(benchmark, NOW, 1, 80))
     assert "Inconclusive" in narrow.getvalue()

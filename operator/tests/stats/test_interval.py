@@ -37,6 +37,35 @@ def test_independent_intervals_cover_the_truth_in_95_percent(first, second):
     assert 0.93 <= covered / EXPERIMENTS <= 0.97
 
 
+@pytest.mark.parametrize(("first", "second"), [(3, 3), (10, 3), (30, 6)])
+def test_intervals_of_the_difference_of_two_slowdowns_cover_the_truth_in_95_percent(first, second):
+    generator = np.random.default_rng(310 + first)
+    covered = 0
+    for _ in range(EXPERIMENTS):
+        before = interval.paired(list(generator.normal(2 * TRUTH, 0.05, first)))
+        after = interval.paired(list(generator.normal(TRUTH, 0.03, second)))
+        low, high = interval.difference(before, after).bounds(0.95)
+        covered += low <= TRUTH <= high
+    assert 0.93 <= covered / EXPERIMENTS <= 0.975
+
+
+def test_the_difference_of_means_is_that_of_independent_samples():
+    one, other = [0.1, 0.2, 0.4], [0.05, 0.1, 0.0, 0.3]
+    found = interval.difference(interval.paired(one), interval.paired(other))
+    expected = interval.independent(one, other)
+    assert found.mean == pytest.approx(expected.mean)
+    assert found.error == pytest.approx(expected.error)
+    assert found.degrees == pytest.approx(expected.degrees)
+
+
+def test_a_difference_has_no_interval_where_a_side_has_none_and_none_wide_where_both_are_exact():
+    one, two = interval.paired([0.2]), interval.paired([0.1, 0.1])
+    assert interval.difference(one, two).bounds(0.95) is None
+    assert interval.difference(two, two).bounds(0.95) == (0.0, 0.0)
+    spread = interval.paired([0.0, 0.1])
+    assert interval.difference(two, spread).degrees == spread.degrees
+
+
 def test_a_paired_interval_is_that_of_the_textbook():
     # Mean 2, standard deviation 1, n = 3: 2 +- 4.3027 / sqrt(3).
     estimate = interval.paired([1.0, 2.0, 3.0])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench import plan
+from dbbench.plan.intervention import confirming_places
 from dbbench.targets import (
     Context,
     Manifest,
@@ -163,6 +164,16 @@ def sweep_of_deployments(body: dict[str, Any]) -> None:
     shared_cpus(body)
     body["spec"]["workloads"] = [{"name": "orders", "tpcc": {"warehouses": 1, "clients": 2}}]
     body["spec"]["sweep"] = {"cpu": [1, 2], "instances": [1, 2]}
+
+
+def confirming(body: dict[str, Any]) -> None:
+    """The guest's data disk is cached, whatever runs it."""
+    disk = {"cache": "writeback"}
+    body["spec"]["targets"][1]["virtualMachine"]["dataDisk"] = disk
+    body["spec"]["confirm"] = True
+
+
+UNCACHED = (("confirm", "DataDiskCacheNone"),)
 
 
 def zachmann(body: dict[str, Any]) -> None:
@@ -422,6 +433,25 @@ def test_a_deployment_of_a_sweep(golden: Golden, case: str, target: str, kubevir
         if trial.deployment == name
     ]
     golden(f"{case}-deployment", [*everything(here, name), *jobs])
+
+
+@pytest.mark.parametrize(("case", "kubevirt"), [("qemu", False), ("kubevirt", True)])
+def test_a_deployment_that_tests_a_cause(golden: Golden, case: str, kubevirt: bool) -> None:
+    """The guest with one change of its disk; its jobs, and those of one connection beside it."""
+    ctx = context(confirming, kubevirt=kubevirt)
+    tests = plan.arranged(confirming_places(ctx.spec), 7, 4).trials
+    (trial,) = [
+        one
+        for one in tests
+        if one.cell.workload == "telecom" and one.point[-1:] == UNCACHED and one.target == "vm"
+    ]
+    spec = plan.deployed(ctx.spec, trial.point)
+    here = replace(ctx, benchmark=ctx.benchmark.model_copy(update={"spec": spec}))
+    jobs = [load_job(here, spec.target(trial.deployment), spec.workload("telecom"), 1)]
+    jobs.append(trial_job(here, trial, 1))
+    jobs += [trial_job(ctx, one, 1) for one in tests if not one.point and one.target == "vm"]
+    assert len(jobs) == 3
+    golden(f"{case}-confirm", [*everything(here, trial.deployment), *jobs])
 
 
 def test_a_driver_on_the_databases_node(golden: Golden) -> None:

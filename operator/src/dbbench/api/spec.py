@@ -16,6 +16,7 @@ from dbbench.api.base import (
 )
 from dbbench.api.cache_rules import CACHE_RULES
 from dbbench.api.cloud_native_pg_rules import CLOUD_NATIVE_PG_RULES
+from dbbench.api.confirm_rules import CONFIRM_RULES
 from dbbench.api.database import Database
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
@@ -182,6 +183,7 @@ class DBBenchmarkSpec(ApiModel):
             *CACHE_RULES,
             *WORKLOAD_RULES,
             *SWEEP_RULES,
+            *CONFIRM_RULES,
         )
     )
 
@@ -206,6 +208,14 @@ class DBBenchmarkSpec(ApiModel):
         description="Axes whose values multiply the cells: scaling curves. None when absent.",
     )
     trials: Trials = Field(default_factory=Trials, json_schema_extra=DEFAULTED)
+    confirm: bool = Field(
+        False,
+        description=(
+            "After the trials, test the cause of every slowdown: take it away by one change, and "
+            "measure the slower targets and the baseline again, in trials.min blocks more "
+            "(status.confirmations)."
+        ),
+    )
     timeouts: Timeouts = Field(default_factory=Timeouts, json_schema_extra=DEFAULTED)
     gates: list[Gate] | None = Field(
         None,

@@ -35,6 +35,21 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "Inconclusive"
 
 
+class Intervention(StrEnum):
+    """A single change of a benchmark that takes a cause away, on both sides where both have it."""
+
+    SHARED_CONNECTION = "SharedConnection"
+    DATA_DISK_CACHE_NONE = "DataDiskCacheNone"
+    DATA_DISK_READ_AHEAD_ZERO = "DataDiskReadAheadZero"
+
+
+class ConfirmationVerdict(StrEnum):
+    CONFIRMED = "Confirmed"
+    NOT_CONFIRMED = "NotConfirmed"
+    INCONCLUSIVE = "Inconclusive"
+    NOT_TESTED = "NotTested"
+
+
 class Condition(ApiModel):
     """A condition as in metav1.Condition."""
 
@@ -128,6 +143,39 @@ class Comparison(ApiModel):
             "unexplained when it is. Empty where the verdict is neither Slower nor Faster."
         ),
     )
+
+
+class Confirmation(ApiModel):
+    """The test of one slowdown's cause: measured again with the cause taken away."""
+
+    workload: Label = Field(description="Name of the workload.")
+    cell: Label = Field(description="The point of the experiment whose slowdown is tested.")
+    target: Label = Field(description="Name of the target.")
+    cause: Label = Field("", description="The cause that is tested; empty where none is named.")
+    intervention: Intervention | None = Field(
+        None, description="What was changed; absent where nothing tests the cause."
+    )
+    slowdown_before: Number = Field(description="Slowdown in the trials, without the change.")
+    slowdown_after: Number | None = Field(None, description="Slowdown with the change.")
+    reduction: Number | None = Field(
+        None,
+        description=(
+            "(1 + slowdownBefore) / (1 + slowdownAfter) - 1: above 0 where the change made the "
+            "slowdown smaller."
+        ),
+    )
+    confidence_interval: ConfidenceInterval | None = Field(
+        None, description="Of the reduction; absent with fewer than two blocks."
+    )
+    verdict: ConfirmationVerdict = Field(
+        description=(
+            "NotConfirmed: the reduction's interval lies within the margin of equivalence, or "
+            "below 0. Confirmed: it lies above 0 and beyond the margin. Inconclusive: neither, or "
+            "not measured yet. NotTested: no cause is named, or nothing tests it."
+        ),
+    )
+    blocks: int = Field(0, description="Blocks that were measured with the change.")
+    message: Text = Field("", description="The same in one sentence.")
 
 
 class TargetEnvironment(ApiModel):
@@ -253,6 +301,9 @@ class DBBenchmarkStatus(ApiModel):
     progress: Progress | None = None
     comparisons: Annotated[list[Comparison], Field(max_length=500)] = Field(
         default_factory=list, description="Every target against the baseline."
+    )
+    confirmations: Annotated[list[Confirmation], Field(max_length=500)] = Field(
+        default_factory=list, description="With spec.confirm: the test of every slowdown's cause."
     )
     instances: Annotated[list[InstanceResults], Field(max_length=500)] = Field(
         default_factory=list, description="Of targets with several instances."

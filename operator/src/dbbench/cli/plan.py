@@ -15,7 +15,15 @@ from dbbench.cli.console import console
 from dbbench.cli.documents import documents
 from dbbench.cli.failure import CommandFailed
 from dbbench.plan import block_limits, cells
-from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds, trial_seconds
+from dbbench.plan.duration import (
+    Assumptions,
+    Expected,
+    expected,
+    expected_of_tests,
+    load_seconds,
+    trial_seconds,
+)
+from dbbench.plan.intervention import CHANGES, confirming_places
 from dbbench.results.figures import seconds
 from dbbench.stats.stopping import looks
 
@@ -46,7 +54,7 @@ def plan(file: str, as_json: bool, changes: Sequence[str]) -> None:
         raise CommandFailed(f"--assume: {error}") from error
     found = [(one.title, one.spec, expected(one.spec, assumed)) for one in documents(file)]
     if as_json:
-        plans = [_document(title, spec, run) for title, spec, run in found]
+        plans = [_document(title, spec, run, assumed) for title, spec, run in found]
         document = {
             "kind": "Plans",
             "schemaVersion": SCHEMA_VERSION,
@@ -79,7 +87,9 @@ def _soonest(spec: DBBenchmarkSpec) -> int:
     return next((count for count in range(fewest, most) if looks(count)), most)
 
 
-def _document(title: str, spec: DBBenchmarkSpec, run: Expected) -> dict[str, Any]:
+def _document(
+    title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptions
+) -> dict[str, Any]:
     _, most = block_limits(spec)
     if spec.trials.target_half_width is None:
         most = _soonest(spec)
@@ -100,12 +110,30 @@ def _document(title: str, spec: DBBenchmarkSpec, run: Expected) -> dict[str, Any
             }
             for blocks in counts
         ],
+        "tests": _tests(spec, assumed),
+    }
+
+
+def _tests(spec: DBBenchmarkSpec, assumed: Assumptions) -> dict[str, Any] | None:
+    """What may follow to test causes, at most; None where nothing does."""
+    run = expected_of_tests(spec, assumed)
+    if run is None:
+        return None
+    return {
+        "blocks": spec.trials.min,
+        "trials": spec.trials.min * run.trials_per_block,
+        "expectedSeconds": run.seconds(spec.trials.min),
+        "changes": list(
+            dict.fromkeys(
+                CHANGES[cell.intervention] for cell in confirming_places(spec) if cell.intervention
+            )
+        ),
     }
 
 
 def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptions) -> None:
     out = console()
-    document = _document(title, spec, run)
+    document = _document(title, spec, run, assumed)
     out.print(f"[bold]{escape(title)}[/]: {run.cells} cells on {run.targets} targets "
               f"({escape(', '.join(document['targets']))})")  # fmt: skip
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -132,4 +160,10 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
         out.print(
             f"{word}: {end['blocks']} blocks, {end['trials']} trials, "
             f"{seconds(end['expectedSeconds'])}"
+        )
+    if tests := document["tests"]:
+        out.print(
+            f"Then, to test the causes of slowdowns: at most {tests['blocks']} blocks more, "
+            f"{tests['trials']} trials, {seconds(tests['expectedSeconds'])} "
+            f"({escape(' or '.join(tests['changes']))})"
         )

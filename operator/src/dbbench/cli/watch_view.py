@@ -11,7 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.status import Comparison, Condition, ConditionStatus, ConditionType
+from dbbench.api.status import (
+    Comparison,
+    Condition,
+    ConditionStatus,
+    ConditionType,
+    Confirmation,
+)
 from dbbench.cli.comparison_view import STYLES
 from dbbench.results.figures import interval, level, percent, quantity
 
@@ -102,14 +108,20 @@ def result_line(found: Comparison) -> str:
     )
 
 
+def tested_line(found: Confirmation) -> str:
+    """What came of the test of a cause, in one line."""
+    where = f"{found.workload}/{found.cell}" if found.cell else found.workload
+    return f"{found.target}/{where}, cause tested: {found.message}"
+
+
 class LineView:
-    """Prints a line whenever something has changed, and each warning once."""
+    """Prints a line whenever something has changed; warnings and tests of causes once each."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = ""
         self._results: dict[str, int] = {}
-        self._warned: set[str] = set()
+        self._said: set[str] = set()
 
     def show(self, benchmark: DBBenchmark, now: datetime, waited: float) -> None:
         """The state when it differs from the last one, and results of new blocks."""
@@ -121,20 +133,25 @@ class LineView:
             self._last = news
             self._print(now, f"{count} {text}".strip())
         for warning in _warnings(benchmark):
-            if warning not in self._warned:
-                self._warned.add(warning)
-                self._print(now, warning)
+            self._once(now, warning)
         for found in benchmark.status.comparisons:
             key = f"{found.target}/{found.workload}/{found.cell}"
             if self._results.get(key) != found.blocks:
                 self._results[key] = found.blocks
                 self._print(now, f"  {result_line(found)}")
+        for test in benchmark.status.confirmations:
+            self._once(now, f"  {tested_line(test)}")
 
     def notice(self, text: str) -> None:
         """A line out of order, once."""
         if text != self._last:
             self._last = text
             self._console.print(escape(text))
+
+    def _once(self, now: datetime, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._print(now, text)
 
     def _print(self, now: datetime, text: str) -> None:
         self._console.print(escape(f"{now.astimezone():%H:%M:%S} {text}"), soft_wrap=True)
@@ -171,7 +188,7 @@ def _results(benchmark: DBBenchmark, width: int) -> Table:
         f"{found.workload} on {found.target}: {found.cause}"
         for found in benchmark.status.comparisons
         if found.cause
-    ]
+    ] + [tested_line(found) for found in benchmark.status.confirmations]
     if causes:
         view.caption = escape("\n".join(causes))
         view.caption_justify = "left"

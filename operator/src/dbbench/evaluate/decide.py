@@ -9,6 +9,7 @@ from dbbench.api.status import (
     Condition,
     ConditionStatus,
     ConditionType,
+    ConfirmationVerdict,
     DBBenchmarkStatus,
     Progress,
 )
@@ -31,6 +32,7 @@ from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
 from dbbench.evaluate.steps import Failed, Waiting, active_job_pods, next_step, stop_all
 from dbbench.plan import plan_seed
+from dbbench.results.confirmation import Confirmation
 from dbbench.results.gates import GateOutcome
 from dbbench.results.record import Outcome
 from dbbench.targets.names import credentials_name
@@ -191,13 +193,23 @@ def _succeeded(state: State, stand: Schedule) -> Decision:
         phase, reason, message = Phase.GATE_FAILED, "GateFailed", missed
     else:
         phase, reason = Phase.SUCCEEDED, "Measured"
-        message = f"{stand.trials_done} trials in {stand.blocks_done} blocks are measured"
+        message = f"{stand.trials_done} trials in {stand.blocks_measured} blocks are measured"
         if stand.stop_reason:
             message += f" ({stand.stop_reason})"
+        message += _tested(assessment.confirmations)
     status = _status(
         state, stand, phase, reason, message, current="done", step="done", completed=True
     )
     return _terminal(state, stand, status)
+
+
+def _tested(confirmations: tuple[Confirmation, ...]) -> str:
+    """`; causes of slowdowns: 1 Confirmed, 2 NotTested`; empty where there are none to test."""
+    verdicts = [found.verdict for found in confirmations]
+    counts = [
+        f"{verdicts.count(one)} {one.value}" for one in ConfirmationVerdict if one in verdicts
+    ]
+    return f"; causes of slowdowns: {', '.join(counts)}" if counts else ""
 
 
 def _terminal(state: State, stand: Schedule, status: DBBenchmarkStatus) -> Decision:
@@ -289,6 +301,7 @@ def _status(
             "queue": None,
             "progress": _progress(state, stand, current, step, completed),
             "comparisons": list(assessment.analysis.comparisons),
+            "confirmations": [found.as_status() for found in assessment.confirmations],
             "instances": list(assessment.analysis.instance_results),
             "environment": assessment.environment,
             "results_ref": assessment.results_ref if completed else before.results_ref,

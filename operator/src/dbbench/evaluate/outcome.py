@@ -14,8 +14,9 @@ from dbbench.evaluate.environment import (
 from dbbench.evaluate.schedule import Schedule, usable_records
 from dbbench.evaluate.state import Manifest, State
 from dbbench.evaluate.sweep_fairness import differences_by_point, profiles_by_point
-from dbbench.plan.deployment import largest_first
+from dbbench.plan.deployment import deployment_points, largest_first
 from dbbench.results.analysis import Analysis, analyse
+from dbbench.results.confirmation import Confirmation, confirmations
 from dbbench.results.documents import results_data, summary
 from dbbench.results.gates import GateOutcome, gates, worst_slowdown
 from dbbench.results.storage import CONTENT_LABEL, CONTENT_RESULTS, results_config_map
@@ -28,6 +29,7 @@ class Assessment:
     """Everything that status and documents say about the measurements."""
 
     analysis: Analysis
+    confirmations: tuple[Confirmation, ...]
     fairness: Finding
     representative: Finding
     environment: Environment
@@ -48,9 +50,12 @@ def assess(state: State, stand: Schedule, *, latencies: bool = False) -> Assessm
     analysis = analyse(benchmark, records, emulated_targets(state), latencies=latencies)
     return Assessment(
         analysis=analysis,
+        confirmations=confirmations(benchmark, stand.tests, records),
         fairness=fairness.finding(differences_by_point(benchmark.spec, profiles)),
         representative=representative(state),
-        environment=with_properties(found, profiles[largest_first(tuple(profiles))[0]]),
+        environment=with_properties(
+            found, profiles[largest_first(deployment_points(benchmark.spec))[0]]
+        ),
         gates=tuple(gates(benchmark.spec, analysis)),
         worst_slowdown=worst_slowdown(analysis),
         results_ref=ResultsRef(config_map=results_config_map(benchmark.metadata.name)),
@@ -65,6 +70,7 @@ def results_document(state: State, assessment: Assessment) -> Document:
         state.trials,
         assessment.environment,
         fairness=assessment.fairness.message,
+        confirmations=assessment.confirmations,
     )
 
 

@@ -5,13 +5,16 @@ where the last one stopped.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbbench.api.quantities import percent
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.evaluate.environment import emulated_targets
 from dbbench.evaluate.state import State
-from dbbench.plan import Block, Trial, block, block_limits
-from dbbench.results.analysis import primary_slowdowns
+from dbbench.plan import Block, Trial, arranged, block, block_limits
+from dbbench.plan.cells import confirms
+from dbbench.results.analysis import analyse, primary_slowdowns
+from dbbench.results.confirmation import CauseTest, cause_tests, measured_on
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.stats.stopping import looks, narrow_enough
 
@@ -20,7 +23,11 @@ MAX_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Schedule:
-    """Where the run stands. `next_trial` is None when everything is measured."""
+    """Where the run stands. `next_trial` is None when everything is measured.
+
+    `blocks_done` are those of the spec's cells; `tests` are of the causes of slowdowns, known when
+    all of those are measured. The other counts are of both.
+    """
 
     next_trial: Trial | None
     blocks_done: int
@@ -28,10 +35,52 @@ class Schedule:
     trials_planned: int
     trials_invalid: int
     stop_reason: str = ""
+    tests: tuple[CauseTest, ...] = ()
+    blocks_of_tests: int = 0
+
+    @property
+    def blocks_measured(self) -> int:
+        """Of both, when there is no next trial."""
+        return self.blocks_done + self.blocks_of_tests
 
 
 def schedule(state: State, seed: int) -> Schedule:
     """The next trial by the plan, and the counts for the progress."""
+    records = tuple(record for record in state.trials if not confirms(record.cell))
+    stand = _measuring(replace(state, trials=records), seed)
+    if stand.next_trial is not None or not state.benchmark.spec.confirm:
+        return stand
+    return _testing(state, seed, stand)
+
+
+def _testing(state: State, seed: int, stand: Schedule) -> Schedule:
+    """After the trials: tests of the causes that they name, in blocks that are counted on."""
+    spec = state.benchmark.spec
+    records = usable_records(state, stand.blocks_done)
+    analysis = analyse(state.benchmark, records, emulated_targets(state), latencies=False)
+    tests = cause_tests(spec, analysis)
+    places = measured_on(spec, tests)
+    first = stand.blocks_done + 1
+    planned = [
+        trial
+        for index in range(first, first + spec.trials.min)
+        for trial in arranged(places, seed, index).trials
+    ]
+    measured = measured_trials(state.trials)
+    left = [trial for trial in planned if trial.id not in measured]
+    return replace(
+        stand,
+        next_trial=left[0] if left else None,
+        trials_done=stand.trials_done + len(planned) - len(left),
+        trials_planned=stand.trials_planned + len(planned),
+        trials_invalid=sum(one.outcome is not Outcome.MEASURED for one in state.trials),
+        tests=tests,
+        blocks_of_tests=spec.trials.min if planned else 0,
+    )
+
+
+def _measuring(state: State, seed: int) -> Schedule:
+    """The blocks of the spec's cells; the state has their records alone."""
     spec = state.benchmark.spec
     measured = measured_trials(state.trials)
     invalid = sum(record.outcome is not Outcome.MEASURED for record in state.trials)
@@ -94,11 +143,16 @@ def precise_enough(state: State, blocks: int) -> bool:
 
 
 def usable_records(state: State, blocks_done: int) -> tuple[TrialRecord, ...]:
-    """Everything but measurements of a block that is not complete: those compare nothing yet."""
+    """Everything but measurements of a block that is not complete: those compare nothing yet.
+
+    What tests causes stays: it is in no cell of the spec.
+    """
     return tuple(
         record
         for record in state.trials
-        if record.outcome is not Outcome.MEASURED or record.block <= blocks_done
+        if record.outcome is not Outcome.MEASURED
+        or record.block <= blocks_done
+        or confirms(record.cell)
     )
 
 

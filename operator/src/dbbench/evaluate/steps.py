@@ -16,7 +16,7 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial
-from dbbench.plan.deployment import deployment_points
+from dbbench.plan.deployment import confirming_points, deployment_points
 from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.cloud_native_pg import (
@@ -28,7 +28,7 @@ from dbbench.targets.cloud_native_pg import (
 )
 from dbbench.targets.cloud_native_pg import KIND as CLUSTER
 from dbbench.targets.jobs import load_job, trial_job
-from dbbench.targets.names import place
+from dbbench.targets.names import LABEL_DEPLOYMENT, place
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def next_step(state: State, trial: Trial) -> Step:
     return (
         _stop_others(state, target)
         or (_deployment(here, target, trial) if target.deployed else None)
-        or _loads(here, target)
+        or _loads(here, target, trial)
         or _trial(here, trial)
     )
 
@@ -83,9 +83,17 @@ def stop_all(state: State) -> Waiting | None:
 
 
 def target_pods(state: State, target: str) -> list[Manifest]:
-    """Pods that run the target's databases, or one instance of it (not those of its jobs)."""
-    wanted = place(target).items()
-    return [pod for pod in state.pods if wanted <= labels_of(pod).items() and _runs_database(pod)]
+    """Pods that run the target's databases, or one instance of it (not those of its jobs).
+
+    None of another deployment of the target, such as one that tests a cause.
+    """
+    wanted = {LABEL_DEPLOYMENT: ""} | place(target)
+    return [
+        pod
+        for pod in state.pods
+        if wanted.items() <= ({LABEL_DEPLOYMENT: ""} | labels_of(pod)).items()
+        and _runs_database(pod)
+    ]
 
 
 def _runs_database(pod: Manifest) -> bool:
@@ -120,9 +128,10 @@ def _stop_others(state: State, target: Target) -> Waiting | None:
 
 def _deployments(state: State) -> list[tuple[State, Target]]:
     """Every deployment there can be, as a target of the state at its point."""
+    spec = state.benchmark.spec
     return [
         (here, target)
-        for point in deployment_points(state.benchmark.spec)
+        for point in (*deployment_points(spec), *confirming_points(spec))
         for here in [state.at(point)]
         for target in here.benchmark.spec.measured_targets
         if target.deployed
@@ -312,9 +321,12 @@ def _differs(state: State, manifest: Manifest) -> bool:
     return bool(live["spec"].get("runStrategy") != manifest["spec"]["runStrategy"])
 
 
-def _loads(state: State, target: Target) -> Step | None:
+def _loads(state: State, target: Target, trial: Trial) -> Step | None:
+    """All workloads before the first trial; where a cause is tested, those that are slower."""
     for workload in state.benchmark.spec.workloads:
         if not workload.has_data:
+            continue
+        if trial.cell.intervention and workload.name != trial.cell.workload:
             continue
         records = loads_of(state.loads, target.name, workload.name)
         kept = [record for record in records if not _lost(state, target, record)]

@@ -6,9 +6,11 @@ docs/methodology.md has the formulas, what each term is measured by, and the lim
 from dbbench.explain.account import Account, Pair, Side, Term, account
 from dbbench.explain.cause import Cause
 from dbbench.explain.evidence import Evidence
+from dbbench.explain.intervention import TESTS
 from dbbench.explain.observation import Events, IoBytes, Observation, Plan, observe
 
 __all__ = [
+    "TESTS",
     "Account",
     "Cause",
     "Events",

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
-from dbbench.api.workload import CacheState, Workload
+from dbbench.api.status import Intervention
+from dbbench.api.workload import CacheState, Connection, TpchWorkload, Workload
 from dbbench.plan.sweep import AXES, Point, swept
 
 # The axes, in the order in which they stand in a cell's name; those of the sweep come last.
 CACHE = "cache"
 CONNECTION = "connection"
+CONFIRM = "confirm"
+"""Axis of what is measured after the trials, to test a cause: its value is the intervention."""
 
 
 @dataclass(frozen=True, order=True)
@@ -36,6 +39,12 @@ class Cell:
         """Whether the cell is a point of the sweep."""
         return any(axis in AXES for axis, _ in self.point)
 
+    @property
+    def intervention(self) -> Intervention | None:
+        """What is changed here to test a cause; None in the cells of the spec."""
+        value = dict(self.point).get(CONFIRM)
+        return None if value is None else Intervention(value)
+
     def value(self, axis: str, default: str) -> str:
         """The cell's value on an axis, or the default where the workload has no such axis."""
         return dict(self.point).get(axis, default)
@@ -49,6 +58,11 @@ def cells(spec: DBBenchmarkSpec) -> tuple[Cell, ...]:
         for point in _points(workload)
         for at in swept(spec, workload)
     )
+
+
+def confirms(name: str) -> bool:
+    """Whether a cell of that name tests a cause, and is none of the spec."""
+    return any(part.startswith(f"{CONFIRM}=") for part in name.split(","))
 
 
 def _points(workload: Workload) -> list[Point]:
@@ -75,5 +89,17 @@ def _points(workload: Workload) -> list[Point]:
 
 def cache_state(workload: Workload, cell: Cell) -> CacheState | None:
     """What the caches must hold in this cell; None where nothing is asked for."""
-    states = workload.tpch.cache if workload.tpch else None
-    return CacheState(cell.value(CACHE, states[0].value)) if states else None
+    return _state(workload.tpch, cell) if workload.tpch else None
+
+
+def _state(tpch: TpchWorkload, cell: Cell) -> CacheState | None:
+    return CacheState(cell.value(CACHE, tpch.cache[0].value)) if tpch.cache else None
+
+
+def connection(tpch: TpchWorkload, cell: Cell) -> Connection:
+    """How the queries of this cell reach the server; a cold one has a connection of its own."""
+    if _state(tpch, cell) is CacheState.COLD:
+        return Connection.PER_QUERY
+    if cell.intervention is Intervention.SHARED_CONNECTION:
+        return Connection.SHARED
+    return Connection(cell.value(CONNECTION, tpch.connection[0].value))

@@ -1,19 +1,22 @@
 """Deployments: what of a target has to be deployed anew, with volumes and data of its own. No I/O.
 
 Some axes of a sweep are resources of the database. At each of their points every target is deployed
-apart from the other points, under a name of its own: `vm@cpu2-instances3`.
+apart from the other points, under a name of its own: `vm@cpu2-instances3`. So it is for a test that
+changes targets: `vm@confirmDataDiskCacheNone`.
 """
 
 import math
 
 from dbbench.api.spec import DBBenchmarkSpec
-from dbbench.plan.cells import Cell, cells
+from dbbench.api.status import Intervention
+from dbbench.plan.cells import CONFIRM, Cell, cells
+from dbbench.plan.intervention import REDEPLOYED, confirming_places, intervened
 from dbbench.plan.sweep import CPU, DEPLOYMENT_AXES, INSTANCES, Point
 
 
 def deployment_point(cell: Cell) -> Point:
     """The part of a cell's point that needs a deployment of its own; empty where nothing does."""
-    return tuple(one for one in cell.point if one[0] in DEPLOYMENT_AXES)
+    return tuple(one for one in cell.point if one[0] in DEPLOYMENT_AXES or one in REDEPLOYED)
 
 
 def deployment_points(spec: DBBenchmarkSpec) -> tuple[Point, ...]:
@@ -22,6 +25,12 @@ def deployment_points(spec: DBBenchmarkSpec) -> tuple[Point, ...]:
     All workloads have these axes, so that each of them has cells on every deployment.
     """
     return tuple(dict.fromkeys(deployment_point(cell) for cell in cells(spec)))
+
+
+def confirming_points(spec: DBBenchmarkSpec) -> tuple[Point, ...]:
+    """Points at which targets may be deployed after the trials, to test causes."""
+    points = dict.fromkeys(deployment_point(cell) for cell in confirming_places(spec))
+    return tuple(point for point in points if not REDEPLOYED.isdisjoint(point))
 
 
 def point_name(point: Point) -> str:
@@ -46,14 +55,15 @@ def at_point(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:
     """The spec as if it had no sweep and said what the point says."""
     if not point:
         return spec
-    values = {axis: int(value) for axis, value in point}
+    values = dict(point)
     resources, targets = spec.resources, spec.targets
     if CPU in values:
-        resources = resources.model_copy(update={"cpu": values[CPU]})
+        resources = resources.model_copy(update={"cpu": int(values[CPU])})
     if INSTANCES in values:
-        changed = {"instances": values[INSTANCES]}
+        changed = {"instances": int(values[INSTANCES])}
         targets = [target.model_copy(update=changed) for target in targets]
-    return spec.model_copy(update={"sweep": None, "resources": resources, "targets": targets})
+    here = spec.model_copy(update={"sweep": None, "resources": resources, "targets": targets})
+    return intervened(here, Intervention(values[CONFIRM])) if CONFIRM in values else here
 
 
 def deployed(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:

@@ -1,12 +1,13 @@
 """How long a run will take, from its spec and stated assumptions. No I/O.
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
-cells (job + trial)). A trial of TPC-H is its passes, with a restart before each cold query; of
-TPC-C, TATP and zachmann it is warm-up and measured window.
+cells (job + trial)); with `confirm`, tests of causes add the same for their own cells. A trial of
+TPC-H is its passes, with a restart before each cold query; of TPC-C, TATP and zachmann it is
+warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from dbbench.api.quantities import duration
@@ -14,7 +15,14 @@ from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
 from dbbench.api.workload import CacheState, Workload
 from dbbench.plan.cells import Cell, cache_state, cells
-from dbbench.plan.deployment import deployed, deployment_point, deployment_points
+from dbbench.plan.deployment import (
+    deployed,
+    deployed_name,
+    deployment_point,
+    deployment_points,
+)
+from dbbench.plan.intervention import confirming_places
+from dbbench.plan.sweep import Point
 
 
 @dataclass(frozen=True)
@@ -58,12 +66,9 @@ class Expected:
     targets: int
     deployments: int
     cells: int
+    trials_per_block: int
     preparation: float
     block: float
-
-    @property
-    def trials_per_block(self) -> int:
-        return self.targets * self.cells
 
     def seconds(self, blocks: int) -> float:
         """The whole run, with so many blocks and nothing that has to be repeated."""
@@ -72,26 +77,47 @@ class Expected:
 
 def expected(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected:
     """From the spec alone."""
-    found = cells(spec)
-    loads = sum(load_seconds(workload, assumed) for workload in spec.workloads)
+    targets = [target.name for target in spec.measured_targets]
+    return _expected(spec, dict.fromkeys(cells(spec), targets), assumed)
+
+
+def expected_of_tests(spec: DBBenchmarkSpec, assumed: Assumptions) -> Expected | None:
+    """At most, with `confirm`: as if every cause that can be tested were named. None without."""
+    possible = confirming_places(spec)
+    if not possible:
+        return None
+    return _expected(spec, possible, assumed, ready=deployment_points(spec))
+
+
+def _expected(
+    spec: DBBenchmarkSpec,
+    places: Mapping[Cell, Sequence[str]],
+    assumed: Assumptions,
+    ready: Collection[Point] = (),
+) -> Expected:
+    """Of these cells, each on its targets. At points that are `ready` nothing is prepared."""
     preparation = block = 0.0
-    points = deployment_points(spec)
-    for point in points:
+    deployments: set[str] = set()
+    for point in dict.fromkeys(deployment_point(cell) for cell in places):
         here = deployed(spec, point)
-        turn = sum(
-            assumed.job + trial_seconds(spec.workload(cell.workload), cell, assumed)
-            for cell in found
-            if deployment_point(cell) == point
-        )
-        for target in here.measured_targets:
+        own = [cell for cell in places if deployment_point(cell) == point]
+        for name in dict.fromkeys(name for cell in own for name in places[cell]):
+            target = here.target(deployed_name(name, point))
+            turn = [(spec.workload(cell.workload), cell) for cell in own if name in places[cell]]
+            loaded = {workload.name: workload for workload, _ in turn}
+            loads = sum(load_seconds(workload, assumed) for workload in loaded.values())
             once = here.keeps_data(target)
-            preparation += (assumed.disk if target.virtual_machine else 0) + (loads if once else 0)
-            block += _cycle_seconds(target, assumed) + turn + (0 if once else loads)
-    targets = len(spec.measured_targets)
+            if point not in ready:
+                preparation += assumed.disk if target.virtual_machine else 0
+                preparation += loads if once else 0
+            block += _cycle_seconds(target, assumed) + (0 if once else loads)
+            block += sum(assumed.job + trial_seconds(*trial, assumed) for trial in turn)
+            deployments.add(target.name)
     return Expected(
-        targets=targets,
-        deployments=targets * len(points),
-        cells=len(found),
+        targets=len({name for names in places.values() for name in names}),
+        deployments=len(deployments),
+        cells=len(places),
+        trials_per_block=sum(len(names) for names in places.values()),
         preparation=preparation,
         block=block,
     )

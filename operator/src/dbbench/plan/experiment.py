@@ -11,11 +11,13 @@ the mean of blocks.
 import hashlib
 import random
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan.cells import Cell, cells
 from dbbench.plan.deployment import deployed_name, deployment_point
+from dbbench.plan.intervention import confirming_places
 from dbbench.plan.sweep import Point
 
 
@@ -42,11 +44,12 @@ class Trial:
     def point_hash(self) -> str:
         """Tells the points of one workload apart in names; empty where there is one point.
 
-        Longer with a sweep, which has so many points that four digits would soon meet again.
+        Longer with a sweep, which has so many points that four digits would soon meet again, and
+        where a cause is tested.
         """
         if not self.cell.point:
             return ""
-        digits = 8 if self.cell.swept else 4
+        digits = 8 if self.cell.swept or self.cell.intervention else 4
         return hashlib.sha256(self.cell.name.encode()).hexdigest()[:digits]
 
     @property
@@ -83,20 +86,28 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     Every target runs the cells in the same order and with the same workload seed: within a block
     the targets differ in nothing but themselves and the time of their turn.
     """
+    targets = [target.name for target in spec.measured_targets]
+    return arranged(dict.fromkeys(cells(spec), targets), seed, index)
+
+
+def arranged(targets_of: Mapping[Cell, Sequence[str]], seed: int, index: int) -> Block:
+    """The block of these cells, each on the targets that it is measured on."""
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
     by_point: dict[Point, list[Cell]] = {}
-    for cell in cells(spec):
+    for cell in targets_of:
         by_point.setdefault(deployment_point(cell), []).append(cell)
     points = list(by_point)
     order.shuffle(points)
     turns: list[tuple[str, list[Cell]]] = []
     for point in points:
-        targets = [target.name for target in spec.measured_targets]
-        order.shuffle(targets)
         ordered = by_point[point]
+        targets = list(dict.fromkeys(name for cell in ordered for name in targets_of[cell]))
+        order.shuffle(targets)
         order.shuffle(ordered)
-        turns += [(target, ordered) for target in targets]
+        turns += [
+            (target, [cell for cell in ordered if target in targets_of[cell]]) for target in targets
+        ]
     if index != first:
         turns = [(target, ordered[::-1]) for target, ordered in reversed(turns)]
     return Block(
@@ -115,11 +126,13 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
 
 
 def trial_of(spec: DBBenchmarkSpec, seed: int, trial_id: str) -> Trial:
-    """The trial with that id; KeyError when the plan has none such."""
+    """The trial with that id, one that tests a cause too; KeyError when there can be none such."""
     match = re.match(r"b([0-9]+)\.", trial_id)
     if match is None:
         raise KeyError(trial_id)
-    return {trial.id: trial for trial in block(spec, seed, int(match[1])).trials}[trial_id]
+    index = int(match[1])
+    blocks = block(spec, seed, index), arranged(confirming_places(spec), seed, index)
+    return {trial.id: trial for found in blocks for trial in found.trials}[trial_id]
 
 
 def workload_seed(seed: int, index: int, cell: Cell) -> int:

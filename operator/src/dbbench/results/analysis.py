@@ -6,7 +6,7 @@ Only records with outcome Measured count; the others are counted, and shown besi
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -62,9 +62,14 @@ class MetricComparison:
     account: Account | None = None
 
     @property
+    def explained(self) -> bool:
+        """Whether its slowdown has a cause at all, known or not."""
+        return self.primary and self.metric not in _WITHOUT_ACCOUNT
+
+    @property
     def cause(self) -> str:
         """The largest cause in one sentence; empty where no slowdown was found."""
-        if not self.primary or self.metric in _WITHOUT_ACCOUNT:
+        if not self.explained:
             return ""
         return cause(self.account, self.slowdown.verdict, self.emulated)
 
@@ -285,12 +290,12 @@ def primary_slowdowns(
 
 
 def primary_samples(
-    benchmark: DBBenchmark, records: Sequence[TrialRecord]
+    benchmark: DBBenchmark, records: Sequence[TrialRecord], of: Iterable[Cell] | None = None
 ) -> dict[Cell, list[Sample]]:
-    """What each cell is judged by: one value for each usable trial."""
+    """What each cell of the spec, or of `of`, is judged by: one value for each usable trial."""
     latest = _latest_measured(records)
     found: dict[Cell, list[Sample]] = {}
-    for cell in cells(benchmark.spec):
+    for cell in cells(benchmark.spec) if of is None else of:
         primary = primary_metric(benchmark.spec.workload(cell.workload))
         trials, _ = _usable(
             [one for one in latest if (one.workload, one.cell) == (cell.workload, cell.name)],

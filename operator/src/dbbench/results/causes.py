@@ -67,6 +67,15 @@ def _side(trial: MeasuredTrial, slowdown: Slowdown) -> Side | None:
     return Side(observation.clients / value if slowdown.unit.is_rate else value, observation)
 
 
+def named(found: Account | None, verdict: Verdict) -> Cause | None:
+    """The largest cause where `cause` names one; None where there is none, or it is unexplained."""
+    if verdict not in _DEFINITE or found is None:
+        return None
+    largest = found.largest()
+    known = largest.cause is not Cause.UNEXPLAINED and largest.is_certain
+    return largest.cause if known else None
+
+
 def cause(found: Account | None, verdict: Verdict, emulated: bool) -> str:
     """The largest cause in one sentence; empty where there is no slowdown to explain.
 

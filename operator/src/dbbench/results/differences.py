@@ -6,7 +6,9 @@ from typing import Any
 from dbbench.api.benchmark import DBBenchmark
 
 # They steer a run and change nothing of what is measured.
-_STEERING = frozenset({"suspend", "cleanupPolicy", "ttlAfterFinished", "gates", "timeouts"})
+_STEERING = frozenset(
+    {"suspend", "cleanupPolicy", "ttlAfterFinished", "gates", "timeouts", "confirm"}
+)
 
 
 def measured_spec(benchmark: DBBenchmark) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from dbbench.results import wording
 from dbbench.results.cause_tables import where_the_time_went
+from dbbench.results.confirmation_tables import causes_tested
 from dbbench.results.curve_tables import scaling
 from dbbench.results.figures import (
     interval,
@@ -40,6 +41,7 @@ def to_markdown(document: Document) -> str:
         _aggregates(document),
         _gates(document),
         where_the_time_went(document),
+        causes_tested(document),
         _queries(document),
         _latencies(document),
         _errors(document),

@@ -21,6 +21,7 @@ from dbbench.results.analysis import (
 from dbbench.results.answer import answer
 from dbbench.results.caches import CacheEvidence, Range, cache_evidence
 from dbbench.results.causes import account_document
+from dbbench.results.confirmation import Confirmation
 from dbbench.results.consolidation import InstanceFigures
 from dbbench.results.curves import Curve
 from dbbench.results.figures import bounds
@@ -41,10 +42,12 @@ def summary(
     environment: Environment | None,
     *,
     fairness: str = "",
+    confirmations: Sequence[Confirmation] = (),
 ) -> Document:
     """The document, JSON-compatible. It depends on the arguments alone: no clock, no host.
 
-    `fairness` is what was found out about differences between the targets' conditions.
+    `fairness` is what was found out about differences between the targets' conditions,
+    `confirmations` what came of the tests of causes.
     """
     spec = benchmark.spec
     return {
@@ -65,6 +68,7 @@ def summary(
         "seed": plan_seed(spec, benchmark.metadata.uid),
         "comparisons": [_metric(found) for found in analysis.metrics],
         "controls": [_metric(found) for found in analysis.controls],
+        "confirmations": [_confirmation(found) for found in confirmations],
         "instances": [_instances(found, spec, environment) for found in analysis.instances],
         "curves": [_curve(found, analysis.primary, spec, environment) for found in analysis.curves],
         "queries": [_query(found) for found in analysis.queries],
@@ -126,6 +130,27 @@ def _metric(found: MetricComparison) -> Document:
         "aggregates": aggregates,
         "cause": found.cause,
         "account": account_document(found.account),
+    }
+
+
+def _confirmation(found: Confirmation) -> Document:
+    test, after = found.test, found.after
+    return {
+        "workload": test.found.cell.workload,
+        "cell": test.found.cell.name,
+        "target": test.found.slowdown.target,
+        "emulated": test.found.emulated,
+        "cause": None if test.cause is None else test.cause.value,
+        "intervention": None if test.intervention is None else test.intervention.value,
+        "slowdownBefore": test.found.slowdown.relative,
+        "slowdownBeforeInterval": bounds(test.found.slowdown.interval),
+        "slowdownAfter": None if after is None else after.relative,
+        "slowdownAfterInterval": None if after is None else bounds(after.interval),
+        "reduction": found.reduced,
+        "interval": bounds(found.interval),
+        "verdict": found.verdict.value,
+        "blocks": 0 if after is None else after.trials,
+        "message": found.message,
     }
 
 

@@ -127,6 +127,24 @@ def independent(numerator: Sequence[float], denominator: Sequence[float]) -> Log
     return LogEstimate(mean, math.sqrt(total), degrees)
 
 
+def difference(one: LogEstimate, other: LogEstimate) -> LogEstimate:
+    """Of two log ratios that were estimated from different blocks, such as two slowdowns.
+
+    Their errors are independent: Welch's, with degrees of freedom by Welch and Satterthwaite.
+    Without an error where either has none.
+    """
+    mean = one.mean - other.mean
+    if one.error is None or other.error is None:
+        return LogEstimate(mean)
+    total = math.hypot(one.error, other.error)
+    if total == 0:
+        return LogEstimate(mean, 0.0, one.degrees + other.degrees)
+    degrees = 1 / math.fsum(
+        (side.error / total) ** 4 / side.degrees for side in (one, other) if side.error
+    )
+    return LogEstimate(mean, total, degrees)
+
+
 def ratio_of(log_ratio: float) -> float:
     """A log ratio as a ratio: a number above 0, however far the logarithm is from 0."""
     return math.exp(max(-_LARGEST_EXPONENT, min(log_ratio, _LARGEST_EXPONENT)))

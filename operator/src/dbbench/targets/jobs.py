@@ -10,6 +10,7 @@ from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
 from dbbench.api.workload import (
     CacheState,
+    Connection,
     MicroWorkload,
     Probe,
     TatpWorkload,
@@ -20,7 +21,7 @@ from dbbench.api.workload import (
 )
 from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, cache_state, plan_seed
-from dbbench.plan.cells import CONNECTION
+from dbbench.plan.cells import connection
 from dbbench.plan.sweep import CLIENTS, WORK_PROCESSES
 from dbbench.targets import external, names, placement, security, volumes
 from dbbench.targets.context import Context, Manifest
@@ -30,7 +31,7 @@ from dbbench.targets.single_run import job
 DRIVER = "driver"
 _BARRIER = "127.0.0.1:9592"
 
-_CONNECTION = {"Shared": "shared", "PerQuery": "per-query"}
+_CONNECTION = {Connection.SHARED: "shared", Connection.PER_QUERY: "per-query"}
 _CACHE = {CacheState.WARM: "warm", CacheState.COLD: "cold"}
 _PROBES = {
     Probe.CLOCK: "clock",
@@ -166,12 +167,11 @@ def run_arguments(workload: Workload, cell: Cell, spec: DBBenchmarkSpec) -> tupl
         case Workload(tpch=TpchWorkload() as tpch):
             cache = cache_state(workload, cell)
             cold = cache is CacheState.COLD
-            connection = cell.value(CONNECTION, tpch.connection[0].value)
             options += [] if cache is None else ["--cache", _CACHE[cache]]
             options += [
                 "--warmup-runs", "0" if cold else str(tpch.warmup_runs),
                 "--runs", str(tpch.runs),
-                "--connection", "per-query" if cold else _CONNECTION[connection],
+                "--connection", _CONNECTION[connection(tpch, cell)],
                 "--query-timeout", tpch.query_timeout,
             ]  # fmt: skip
             if tpch.queries is not None:

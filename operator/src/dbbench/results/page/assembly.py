@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from dbbench.api.spec import CONTROL
-from dbbench.results import curve_tables, wording
+from dbbench.results import confirmation_tables, curve_tables, wording
 from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
 from dbbench.results.page import causes, conditions, counters, distributions, scaling, timeline
 from dbbench.results.page.forest import Row, forest, row
@@ -33,6 +33,7 @@ def to_html(document: Document, records: Sequence[TrialRecord]) -> str:
         _queries(document),
         _latencies(document, records, targets),
         _counters(document, records, targets),
+        _causes_tested(document),
         _trials(document, records, targets),
         _noise_floor(document),
         _fairness(document),
@@ -286,6 +287,19 @@ def _counters(
         element("p", wording.ACCOUNT),
         *explained,
         _details("Counters for each second of the measurement", content) if found else None,
+    ]
+
+
+def _causes_tested(document: Document) -> tuple[str, list[Child]]:
+    rows = confirmation_tables.rows(document)
+    if not rows:
+        return "Causes tested", []
+    header, texts = confirmation_tables.header(document), range(confirmation_tables.TEXTS)
+    sentences = confirmation_tables.sentences(document)
+    return "Causes tested", [
+        element("p", confirmation_tables.TESTS),
+        table("Causes tested", header, rows, texts=texts),
+        element("ul", (element("li", sentence) for sentence in sentences)),
     ]
 
 
