@@ -10,6 +10,8 @@ NAMESPACE = "dbbench-system"
 RELEASE = "dbbench"
 DEPLOYMENT = "dbbench-operator"
 READY_SECONDS = 180
+SETTINGS = ("logLevel=DEBUG", "crds.enabled=true")
+"""With which it runs in the tests."""
 
 
 @dataclass(frozen=True)

@@ -236,8 +236,9 @@ def _object(dice: Dice, path: str) -> Manifest:
 _TARGETS = ("pod", "pod", "virtualMachine", "virtualMachine", "host", "cloudNativePG", "external")
 _WORKLOADS = ("tpch", "tpcc", "tatp", "zachmann")
 _OF_KUBEVIRT = (
-    "ioThreadsPolicy", "ioThreads", "blockMultiQueue", "networkInterfaceMultiqueue", "network",
+    "ioThreadsPolicy", "ioThreads", "blockMultiQueue", "networkInterfaceMultiqueue",
 )  # fmt: skip
+_NETWORKS = {"KubeVirt": ("Masquerade", "Bridge"), "QEMU": ("User", "Tap")}
 
 
 def _put_in_order(dice: Dice, spec: Manifest) -> None:
@@ -321,6 +322,7 @@ def _keep_to_the_runtime(machine: Manifest) -> None:
             cpu.pop(name, None)
     else:
         machine.pop("machine", None)
+    if machine.get("network") not in _NETWORKS.get(machine.get("runtime", ""), ()):
         machine.pop("network", None)
     for name in ("sockets", "cores", "threads", "numa"):
         cpu.pop(name, None)

@@ -6,7 +6,7 @@ import pytest
 from access import cluster
 from access.kubectl import Kubectl, wait
 from access.namespaces import new_namespace
-from access.operator import Helm
+from access.operator import SETTINGS, Helm
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def operator(kubectl: Kubectl) -> Iterator[Helm]:
     """The operator, installed with Helm; uninstalled after the last test."""
     helm = Helm(kubectl)
     # The test of the CRD alone may have applied it; Helm then takes it over.
-    helm.install("logLevel=DEBUG", "crds.enabled=true")
+    helm.install(*SETTINGS)
     yield helm
     helm.uninstall()
 

@@ -187,7 +187,9 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("QEMU", {"cpu": {"model": "a,b"}}, {}, f"{VM}.cpu.model", "should match"),
     ("QEMU", {"network": "Bridge"}, {}, f"{VM}.network", "need runtime: KubeVirt"),
     ("Auto", {"network": "Masquerade"}, {}, f"{VM}.network", "need runtime: KubeVirt"),
-    ("KubeVirt", {"network": "User"}, {}, f"{VM}.network", "User needs runtime: QEMU"),
+    ("KubeVirt", {"network": "User"}, {}, f"{VM}.network", "User and Tap need runtime: QEMU"),
+    ("KubeVirt", {"network": "Tap"}, {}, f"{VM}.network", "User and Tap need runtime: QEMU"),
+    ("Auto", {"network": "Tap"}, {}, f"{VM}.network", "User and Tap need runtime: QEMU"),
     ("KubeVirt", {"network": "Slirp"}, {}, f"{VM}.network", "supported values"),
     ("KubeVirt", {"ioThreadsPolicy": "supplementalPool"}, {}, f"{VM}.ioThreads", "need each other"),
     (

@@ -85,10 +85,14 @@ def pod_of(path: Path) -> dict[str, Any]:
 
 
 PODS = [path for path in FILES if path.name.startswith(("statefulset-", "job-"))]
-HOST = [path for path in PODS if "host" in path.parent.name.split("-")]
+PRIVILEGED = [
+    path
+    for path in PODS
+    if path.name.startswith("statefulset-") and {"host", "tap"} & {*path.parent.name.split("-")}
+]
 # The one kind of pod that needs root.
 DISK = [path for path in PODS if path.name.startswith("job-quickstart-disk-vm")]
-PLAIN = [path for path in PODS if path not in (*DISK, *HOST)]
+PLAIN = [path for path in PODS if path not in (*DISK, *PRIVILEGED)]
 
 
 @pytest.mark.parametrize("path", PLAIN, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -96,8 +100,8 @@ def test_pods_pass_restricted(restricted: Kubectl, path: Path) -> None:
     accept(restricted, pod_of(path))
 
 
-@pytest.mark.parametrize("path", HOST, ids=lambda path: path.parent.name)
-def test_the_host_target_s_pod_needs_privileged(
+@pytest.mark.parametrize("path", PRIVILEGED, ids=lambda path: path.parent.name)
+def test_the_pods_of_a_host_target_and_of_a_tap_device_need_privileged(
     baseline: Kubectl, privileged: Kubectl, path: Path
 ) -> None:
     accept(privileged, pod_of(path))

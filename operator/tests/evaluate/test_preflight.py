@@ -195,5 +195,19 @@ def test_host_disks_must_be_allowed_by_the_operator():
     assert reasons(cluster, privileged_targets=True) == {}
 
 
+def test_tap_devices_must_be_allowed_by_the_operator():
+    def with_network(network):
+        machine = {"runtime": "QEMU", "network": network}
+        targets = [{"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": machine}]
+        return ModelCluster(spec(targets=targets))
+
+    found = reasons(with_network("Tap"))
+    assert found.keys() == {"PrivilegedTargetsDisabled"}
+    assert "spec.targets[1].virtualMachine.network" in found["PrivilegedTargetsDisabled"]
+    assert "or write User" in found["PrivilegedTargetsDisabled"]
+    assert reasons(with_network("Tap"), privileged_targets=True) == {}
+    assert reasons(with_network("User")) == {}
+
+
 def test_what_may_not_be_read_is_not_judged():
     assert reasons(ModelCluster(spec()), nodes=None, storage_classes=None) == {}

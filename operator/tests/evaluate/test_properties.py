@@ -359,6 +359,25 @@ def test_the_node_of_a_guest_is_seen_by_its_hypervisor_or_not_at_all() -> None:
     assert told(facts | {"cpusAllowed": [4, 5]}) == {"CPUs of the node": ("4,5", False)}
 
 
+@pytest.mark.parametrize(
+    ("network", "told", "path"),
+    [
+        ("User", {}, "User"),
+        ("Tap", {}, "Tap"),
+        ("Tap", {"guestNetwork": "Tap"}, "Tap"),
+        ("Tap", {"guestNetwork": "Tap with vhost-net"}, "Tap with vhost-net"),
+    ],
+)
+def test_the_network_path_of_a_guest_says_what_moves_its_frames(
+    network: str, told: dict[str, str], path: str
+) -> None:
+    guest = report()
+    guest["trial"]["target"]["host"] = {"facts": guest["trial"]["target"]["facts"] | told}
+    machine = {"virtualMachine": {"runtime": "QEMU", "network": network}}
+    found = compare(machine, guest)
+    assert Difference("other", "network path", "pod", path, True) in found
+
+
 def test_a_difference_by_nature_needs_a_target_of_that_nature() -> None:
     two = copy.deepcopy(report())
     two["trial"]["target"]["facts"]["kernel"] = "6.12"

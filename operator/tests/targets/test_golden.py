@@ -97,6 +97,7 @@ kubevirt_data_volume = machine("KubeVirt", dataDisk={"volume": "DataVolume"})
 qemu_read_ahead = machine("QEMU", dataDisk={"readAhead": "128Ki"})
 kubevirt_read_ahead = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "readAhead": "0"})
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
+qemu_tap = machine("QEMU", network="Tap")
 qemu_options = machine(
     "QEMU",
     hugepages,
@@ -272,6 +273,7 @@ def instances(body: dict[str, Any]) -> None:
         ("qemu-read-ahead", "vm", False, qemu_read_ahead),
         ("kubevirt-read-ahead", "vm", True, kubevirt_read_ahead),
         ("qemu-options", "vm", False, qemu_options),
+        ("qemu-tap", "vm", False, qemu_tap),
         ("qemu-shared-cpus", "vm", False, shared_cpus),
         ("qemu-storage-class", "vm", False, named_class),
         ("kubevirt", "vm", True, None),

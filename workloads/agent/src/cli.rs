@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::scope::Scope;
-use crate::{config, counters, facts, install, launch, pack_root, serve};
+use crate::{config, counters, facts, install, launch, pack_root, serve, tap};
 
 /// Arguments of the agent.
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,13 @@ pub enum AgentCommand {
         after_help = "Example:\n  dbbench-driver agent pack-root --tools /dbbench/tools --output /dbbench/root/disk.img --size 4Gi"
     )]
     PackRoot(pack_root::PackRootArgs),
+    /// Make the tap device by which a virtual machine takes its pod's place on the network, before it is run.
+    #[command(after_help = "Example:\n  dbbench-driver agent tap --config /dbbench/launcher/launcher.json")]
+    Tap {
+        /// Description of the machine, launcher.json.
+        #[arg(long)]
+        config: PathBuf,
+    },
     /// Run a virtual machine as PID 1 of its container.
     #[command(after_help = "Example:\n  dbbench-driver agent launch --config /dbbench/config/launcher.json")]
     Launch {
@@ -79,6 +86,10 @@ pub fn run(args: AgentArgs) -> ExitCode {
         },
         AgentCommand::Install { to, from } => finish(install::run(&to, &from)),
         AgentCommand::PackRoot(arguments) => finish(pack_root::run(&arguments)),
+        AgentCommand::Tap { config } => match launch::config::LauncherConfig::read(&config) {
+            Ok(config) => finish(tap::prepare(&config)),
+            Err(error) => failed(WRONG_ARGUMENTS, &error),
+        },
         AgentCommand::Launch { config } => match launch::config::LauncherConfig::read(&config) {
             Ok(config) => launch::run(config),
             Err(error) => failed(WRONG_ARGUMENTS, &error),

@@ -46,6 +46,9 @@ pub struct AgentConfig {
     pub workloads: Vec<LocalWorkload>,
     /// How those of them that have a database reach it.
     pub database: Option<DatabaseAccess>,
+    /// Of an agent beside a hypervisor: how its guest is reached.
+    #[serde(skip)]
+    pub guest_network: Option<String>,
 }
 
 /// The way to the database from beside it.
@@ -121,6 +124,7 @@ impl Default for AgentConfig {
             cold_starts: false,
             workloads: Vec::new(),
             database: None,
+            guest_network: None,
         }
     }
 }

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from dbbench.engines import Engine, Hyper, MySQL
 sys.path.insert(0, str(Path(__file__).parent))
 
 import containers
-from containers import ROOT, Container, Image, Running
+from containers import ROOT, Container, Image, PodNetwork, Running
 
 PASSWORD = "not-a-secret"
 SETTINGS = "listen_addresses = '*'\nshared_buffers = 64MB\nlog_min_messages = log\n"
@@ -142,12 +143,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
     into = tmp_path_factory.mktemp("images")
     found = {name: containers.unpack(name, into) for name in names}
     databases = {name: found[name] for name in ("postgres", "mariadb", "hyper")}
-    images = Images(databases, found["launcher"], found["guest-kernel"])
-    # runc gives a tmpfs the mode of the directory below it, and would make this one for root only.
-    scratch = images.launcher.root / "run" / "dbbench"
-    scratch.mkdir()
-    scratch.chmod(0o1777)
-    return images
+    return Images(databases, found["launcher"], found["guest-kernel"])
 
 
 @pytest.fixture(scope="session")
@@ -157,14 +153,23 @@ def network():
         yield name
 
 
+@pytest.fixture
+def pod_network() -> Iterator[PodNetwork]:
+    """Return a pod's network with a cable to its node."""
+    with containers.pod_network(f"dbbench-images-{os.getpid()}") as made:
+        yield made
+
+
 class Bench:
     """A directory with what a pod's volumes hold, and the containers that use it."""
 
     def __init__(self, folder: Path, images: Images, network: str, server: Server) -> None:
         self.folder, self.images, self.network, self.server = folder, images, network, server
         self.image = images.databases[server.image]
+        # From where, and at which address, clients reach the database and the agents.
+        self.clients, self.address = network, "127.0.0.1"
         self.serial = 0
-        for volume in ("bin", "config", "data", "kernel", "root", "secret"):
+        for volume in ("bin", "config", "data", "kernel", "root", "scratch", "secret"):
             (folder / volume).mkdir(parents=True)
             # An emptyDir may be written by any user of the pod.
             (folder / volume).chmod(0o777)
@@ -211,13 +216,37 @@ class Bench:
         )
         return containers.run(container, self.bundle("pack"))
 
-    def guest(self, machine: str = "q35", changes: dict | None = None):
-        """Run the guest, as uid 107 and without any capability; `changes` go into launcher.json."""
+    def join(self, network: PodNetwork) -> None:
+        """Run containers in this pod's network, and clients on its node."""
+        self.network, self.clients, self.address = network.pod, network.node, network.address
+
+    def tap(self, capabilities: Sequence[str] = ("CAP_NET_ADMIN", "CAP_MKNOD")) -> tuple[int, str]:
+        """Make the tap device, as the init container does."""
+        self.launcher({"network": {"tap": {}}, "listen": "0.0.0.0:9591"})
+        command = [*self.images.launcher.entrypoint, "agent", "tap"]
+        command += ["--config", "/dbbench/bin/launcher.json"]
+        container = Container(
+            self.images.launcher,
+            command,
+            uid=0,
+            gid=107,
+            network=self.network,
+            mounts=self.volumes("bin") | self.scratch(),
+            capabilities=capabilities,
+        )
+        return containers.run(container, self.bundle("tap"))
+
+    def scratch(self) -> dict[str, Path]:
+        """The volume that the launcher shares with the container that makes the tap device."""
+        return {"/run/dbbench": self.folder / "scratch"}
+
+    def launcher(self, changes: dict) -> None:
+        """Write launcher.json with some keys changed."""
         launcher = {
             "version": 1,
             "cpus": 1,
             "memoryMiB": 512,
-            "machine": machine,
+            "machine": "q35",
             "accelerator": "TCG",
             "kernel": "/dbbench/kernel/vmlinuz",
             "initrd": "/dbbench/kernel/initrd",
@@ -234,8 +263,13 @@ class Bench:
             "scratch": "/run/dbbench",
             "powerdownGraceSeconds": 90,
         }
-        launcher |= changes or {}
-        (self.folder / "bin" / "launcher.json").write_text(json.dumps(launcher))
+        (self.folder / "bin" / "launcher.json").write_text(json.dumps(launcher | changes))
+
+    def guest(self, changes: dict | None = None):
+        """Run the guest, as uid 107 and without any capability; `changes` go into launcher.json."""
+        self.launcher(changes or {})
+        resolv = self.folder / "resolv.conf"
+        resolv.write_text("nameserver 10.96.0.10\nsearch bench.svc.cluster.local\n")
         container = Container(
             self.images.launcher,
             [
@@ -248,8 +282,9 @@ class Bench:
             uid=107,
             gid=107,
             network=self.network,
-            mounts=self.volumes("bin", "config", "data", "kernel", "root", "secret"),
-            memory=["/run/dbbench"],
+            mounts=self.volumes("bin", "config", "data", "kernel", "root", "secret")
+            | self.scratch()
+            | {"/etc/resolv.conf": resolv},
         )
         return containers.running(container, self.bundle("guest"))
 
@@ -282,8 +317,8 @@ class Bench:
         assert status == 200, answer
         return json.loads(answer)
 
-    def ask(self, path: str, *options: str) -> tuple[int, str]:
-        url = f"http://127.0.0.1:9590{path}"
+    def ask(self, path: str, *options: str, port: int = 9590) -> tuple[int, str]:
+        url = f"http://{self.address}:{port}{path}"
         curl = ["curl", "--silent", "--max-time", "60", "--write-out", "\n%{http_code}", url]
         asked = self.inside([*curl, *options])
         body, _, status = asked.stdout.rpartition("\n")
@@ -297,7 +332,8 @@ class Bench:
 
     def sql(self, statement: str) -> str:
         """Return what the server's client prints for a statement over TCP."""
-        done = self.inside([*self.server.client, statement])
+        client = [word.replace("127.0.0.1", self.address) for word in self.server.client]
+        done = self.inside([*client, statement])
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
@@ -311,8 +347,8 @@ class Bench:
     def inside(
         self, command: list[str], password: str = PASSWORD
     ) -> subprocess.CompletedProcess[str]:
-        """Run a client in the network of the containers; the client comes from an image."""
-        enter = ["nsenter", f"--net=/run/netns/{self.network}"]
+        """Run a client in the clients' network; the client comes from an image."""
+        enter = ["nsenter", f"--net=/run/netns/{self.clients}"]
         if command[0] == self.server.client[0]:
             image = self.images.databases[self.server.client_image or self.server.image]
             enter += ["chroot", str(image.root)]

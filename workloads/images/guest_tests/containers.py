@@ -190,6 +190,62 @@ def network(name: str) -> Iterator[str]:
         subprocess.run(["ip", "netns", "delete", name], check=True)
 
 
+@dataclass(frozen=True)
+class PodNetwork:
+    """The network namespaces of a pod and of its node, and the cable between them.
+
+    The pod's gateway answers no question for its hardware address, as with some network plugins;
+    what lies beyond it is on the node.
+    """
+
+    pod: str
+    node: str
+    address: str = "10.93.0.2"
+    near: str = "10.93.0.1"
+    far: str = "172.31.9.9"
+    gateway: str = "169.254.1.1"
+    mtu: int = 1400
+
+    def hardware(self) -> str:
+        """Return the hardware address of the pod's interface."""
+        (link,) = json.loads(self.ip(self.pod, "-json", "link", "show", "eth0"))
+        return link["address"]
+
+    @staticmethod
+    def ip(namespace: str, *arguments: str) -> str:
+        command = ["ip", "-n", namespace, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def connect(self) -> None:
+        """Make the cable, and the addresses and routes of both ends."""
+        ip, mtu = self.ip, str(self.mtu)
+        end = ["type", "veth", "peer", "name", "eth0", "mtu", mtu, "netns", self.pod]
+        ip(self.node, "link", "add", "cable", "mtu", mtu, *end)
+        for namespace, interface in ((self.pod, "eth0"), (self.node, "cable")):
+            ip(namespace, "link", "set", interface, "up")
+        ip(self.node, "address", "add", f"{self.near}/24", "dev", "cable")
+        for address in (self.far, self.gateway):
+            ip(self.node, "address", "add", f"{address}/32", "dev", "lo")
+        # An address of another interface is none that is answered for.
+        setting = "net.ipv4.conf.all.arp_ignore=1"
+        subprocess.run(["ip", "netns", "exec", self.node, "sysctl", "-qw", setting], check=True)
+        (link,) = json.loads(ip(self.node, "-json", "link", "show", "cable"))
+        ip(self.pod, "address", "add", f"{self.address}/24", "dev", "eth0")
+        ip(self.pod, "route", "add", self.gateway, "dev", "eth0")
+        ip(self.pod, "route", "add", "default", "via", self.gateway)
+        permanent = ["lladdr", link["address"], "nud", "permanent"]
+        ip(self.pod, "neighbour", "add", self.gateway, "dev", "eth0", *permanent)
+
+
+@contextlib.contextmanager
+def pod_network(name: str) -> Iterator[PodNetwork]:
+    """Make the network of a pod and its node, as long as it is needed."""
+    with network(f"{name}-pod") as pod, network(f"{name}-node") as node:
+        made = PodNetwork(pod, node)
+        made.connect()
+        yield made
+
+
 def wait_until(condition, what: str, started: Running, patience: float = 240):
     """Return the condition's first true answer; fail when the container or the time ends."""
     end = time.monotonic() + patience

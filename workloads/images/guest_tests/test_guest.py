@@ -181,7 +181,7 @@ def test_a_guest_killed_while_it_initialises_starts_again_from_the_beginning(ben
 
 
 def test_a_microvm_is_not_emulated(bench) -> None:
-    with bench.guest("microvm") as started:
+    with bench.guest({"machine": "microvm"}) as started:
         assert started.process.wait(60) == 1
         assert '"microvm" needs KVM' in started.output()
 

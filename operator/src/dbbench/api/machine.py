@@ -23,6 +23,7 @@ class Network(StrEnum):
     MASQUERADE = "Masquerade"
     BRIDGE = "Bridge"
     USER = "User"
+    TAP = "Tap"
 
 
 class IOThreadsPolicy(StrEnum):
@@ -266,8 +267,8 @@ class VirtualMachineTarget(ApiModel):
             ),
             rule(
                 "!has(self.network) || "
-                "self.runtime == (self.network == 'User' ? 'QEMU' : 'KubeVirt')",
-                "Masquerade and Bridge need runtime: KubeVirt, and User needs runtime: QEMU",
+                "self.runtime == (self.network in ['User', 'Tap'] ? 'QEMU' : 'KubeVirt')",
+                "Masquerade and Bridge need runtime: KubeVirt; User and Tap need runtime: QEMU",
                 field_path=".network",
             ),
             rule(
@@ -325,6 +326,9 @@ class VirtualMachineTarget(ApiModel):
         description=(
             "Network path to the guest. KubeVirt: Masquerade (default) translates addresses, "
             "Bridge gives the pod's own to the guest, where KubeVirt's configuration permits it. "
-            "QEMU: User, a network stack in QEMU that needs no privilege."
+            "QEMU: User (default), a network stack in QEMU that needs no privilege; Tap, the "
+            "kernel's, in which the guest takes the pod's place. Tap is the fair path on hardware; "
+            "it needs the operator's privilegedTargets.enabled, and a namespace that admits such "
+            "pods."
         ),
     )

@@ -5,7 +5,7 @@ Each problem names the field, the object and the way out.
 
 from collections.abc import Iterator
 
-from dbbench.api.machine import DiskVolume, Runtime
+from dbbench.api.machine import DiskVolume, Network, Runtime
 from dbbench.api.placement import NodePlacement
 from dbbench.api.quantities import cpus, quantity
 from dbbench.api.resources import Hugepages, Medium
@@ -294,4 +294,12 @@ def _privileged(spec: DBBenchmarkSpec) -> Iterator[Problem]:
                 "would write its data into a folder of the node, which this operator does not do. "
                 "Allow it with the chart's value privilegedTargets.enabled=true, in a namespace "
                 "whose Pod Security is privileged; or write another volume.",
+            )
+        if target.virtual_machine and target.virtual_machine.network is Network.TAP:
+            yield Problem(
+                "PrivilegedTargetsDisabled",
+                f"spec.targets[{index}].virtualMachine.network: target {target.name!r} would make "
+                "a tap device with the capability NET_ADMIN, which this operator does not allow. "
+                "Allow it with the chart's value privilegedTargets.enabled=true, in a namespace "
+                "whose Pod Security is privileged; or write User.",
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dbbench.api.machine import Network
 from dbbench.api.resources import Medium, Resources
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import TargetEnvironment
@@ -288,6 +289,9 @@ def _network_path(seen: Seen) -> str:
         return "node"
     if machine is None:
         return "pod"
+    if machine.network is Network.TAP:
+        # Whether the node's kernel moves the frames is seen there alone.
+        return _at(seen.node_facts, ("guestNetwork",)) or machine.network.value
     if machine.network is not None:
         return machine.network.value
     runtime = seen.environment.runtime if seen.environment else ""

@@ -46,15 +46,15 @@ def preparation(ctx: Context, target: Target) -> Manifest | None:
 
 def instance(ctx: Context, target: Target, running: bool) -> Manifest:
     """The object that runs the database, or holds it stopped; of deployed targets only."""
+    machine = target.virtual_machine or VirtualMachineTarget()
     match runtime_of(ctx, target):
         case TargetRuntime.POD:
             return pod_instance(ctx, target, target.pod or PodTarget(), running)
         case TargetRuntime.HOST:
             return host_instance(ctx, target, running)
         case TargetRuntime.QEMU:
-            return qemu_instance(ctx, target, running)
+            return qemu_instance(ctx, target, machine, running)
         case TargetRuntime.KUBEVIRT:
-            machine = target.virtual_machine or VirtualMachineTarget()
             return kubevirt_instance(ctx, target, machine, running)
         case TargetRuntime.CLOUD_NATIVE_PG:
             return cluster(ctx, target, target.cloud_native_pg or CloudNativePGTarget(), running)

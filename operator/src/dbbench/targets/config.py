@@ -9,6 +9,7 @@ from dbbench.api.machine import (
     DiskCache,
     DiskIO,
     MachineCPU,
+    Network,
     VirtualMachineTarget,
     topology,
 )
@@ -33,6 +34,7 @@ KERNEL_ARGUMENTS = "console=ttyS0 quiet net.ifnames=0 panic=-1"
 # Paths inside the launcher's container.
 KERNEL = "/dbbench/kernel"
 LAUNCHER = "/dbbench/launcher"
+LAUNCHER_CONFIG = f"{LAUNCHER}/{LAUNCHER_FILE}"
 ROOT = "/dbbench/root"
 SCRATCH = "/run/dbbench"
 
@@ -116,7 +118,7 @@ def launcher_document(
             {"serial": "config", "directory": CONFIG},
             {"serial": "secret", "directory": SECRET},
         ],
-        "network": {"user": {"forward": [ctx.engine.port, AGENT_PORT]}},
+        "network": _launcher_network(ctx, machine),
         "listen": f"0.0.0.0:{HOST_AGENT_PORT}",
         **_cold_starts(ctx),
         "scratch": SCRATCH,
@@ -132,6 +134,12 @@ def _launcher_cpu(cpus: int, cpu: MachineCPU | None) -> dict[str, Any]:
     if cpu.model is not None:
         found["cpuModel"] = cpu.model
     return found
+
+
+def _launcher_network(ctx: Context, machine: VirtualMachineTarget) -> dict[str, Any]:
+    if machine.network is Network.TAP:
+        return {"tap": {}}
+    return {"user": {"forward": [ctx.engine.port, AGENT_PORT]}}
 
 
 def _launcher_pages(resources: Resources) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
 
+from dbbench.api.machine import Network, VirtualMachineTarget
 from dbbench.api.target import Target
 from dbbench.engines.engine import CONFIG, SECRET
 from dbbench.targets import config, names, placement, security, volumes
@@ -7,17 +8,22 @@ from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import HOST_AGENT_PORT, HOST_AGENT_PORT_NAME
 from dbbench.targets.stateful_set import ports, readiness_probe, stateful_set
 
-# Holds the two ISO 9660 disks and QEMU's sockets.
+_LAUNCHER = "/usr/local/bin/dbbench-driver"
+# Holds the ISO 9660 disks, QEMU's sockets and the file of a tap device.
 _SCRATCH_SIZE = "16Mi"
 KERNEL_PATH = "/boot/vmlinuz"
 INITRD_PATH = "/boot/initrd"
 
 
-def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
-    """A StatefulSet whose container is the launcher. It passes Pod Security `restricted`.
+def qemu_instance(
+    ctx: Context, target: Target, machine: VirtualMachineTarget, running: bool
+) -> Manifest:
+    """A StatefulSet whose container is the launcher.
 
-    KVM is used where the container can open /dev/kvm, which a device plugin or the runtime must
-    give it; else the guest is emulated, and says so.
+    It passes Pod Security `restricted`; with the network Tap, one container before the launcher's
+    needs `privileged`. KVM and vhost-net are used where the launcher can open /dev/kvm and
+    /dev/vhost-net, which a device plugin or the runtime must give it; else the guest is emulated,
+    or its frames pass through QEMU, and the facts say so.
     """
     spec = ctx.spec
     template: Manifest = {
@@ -35,17 +41,16 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
                 "resources": placement.init(placement.has_exclusive_cpus(spec.resources, target)),
                 "securityContext": security.container(),
                 "volumeMounts": [volumes.mount("kernel", config.KERNEL)],
-            }
+            },
+            *([_tap_maker(ctx, target)] if machine.network is Network.TAP else []),
         ],
         "containers": [
             {
                 "name": "launcher",
                 "image": ctx.images.launcher,
                 "imagePullPolicy": ctx.images.pull_policy,
-                "command": ["/usr/local/bin/dbbench-driver"],
-                "args": [
-                    "agent", "launch", "--config", f"{config.LAUNCHER}/{config.LAUNCHER_FILE}",
-                ],
+                "command": [_LAUNCHER],
+                "args": ["agent", "launch", "--config", config.LAUNCHER_CONFIG],
                 "ports": [
                     *ports(ctx),
                     {
@@ -82,6 +87,23 @@ def qemu_instance(ctx: Context, target: Target, running: bool) -> Manifest:
         ],
     }  # fmt: skip
     return stateful_set(ctx, target, running, template)
+
+
+def _tap_maker(ctx: Context, target: Target) -> Manifest:
+    """The init container that puts the guest in the pod's place; then its capabilities are gone."""
+    return {
+        "name": "network",
+        "image": ctx.images.launcher,
+        "imagePullPolicy": ctx.images.pull_policy,
+        "command": [_LAUNCHER],
+        "args": ["agent", "tap", "--config", config.LAUNCHER_CONFIG],
+        "resources": placement.init(placement.has_exclusive_cpus(ctx.spec.resources, target)),
+        "securityContext": security.tap_maker(),
+        "volumeMounts": [
+            volumes.mount("launcher", config.LAUNCHER, read_only=True),
+            volumes.mount("scratch", config.SCRATCH),
+        ],
+    }
 
 
 def _resources(ctx: Context, target: Target) -> Manifest:

@@ -1,4 +1,4 @@
-"""Security contexts. Every pod passes Pod Security `restricted`, but for the disk Job. No I/O."""
+"""Security contexts. Every pod passes Pod Security `restricted`, but for what is named. No I/O."""
 
 from dbbench.targets.context import Manifest
 
@@ -35,9 +35,22 @@ def image_reader() -> Manifest:
     Root without capabilities cannot look into directories of mode 0700; DAC_OVERRIDE is the one
     that it needs, and Pod Security `baseline` allows it.
     """
+    return _root("DAC_OVERRIDE")
+
+
+def tap_maker() -> Manifest:
+    """A container that makes a tap device in its pod's network, for QEMU's group.
+
+    MKNOD is for the device's file, which a node may have for root alone, and Pod Security
+    `baseline` allows it. NET_ADMIN, which counts in the pod's own network alone, only `privileged`.
+    """
+    return _root("NET_ADMIN", "MKNOD")
+
+
+def _root(*capabilities: str) -> Manifest:
     return container() | {
         "runAsNonRoot": False,
         "runAsUser": 0,
         "runAsGroup": QEMU_ID,
-        "capabilities": {"drop": ["ALL"], "add": ["DAC_OVERRIDE"]},
+        "capabilities": {"drop": ["ALL"], "add": list(capabilities)},
     }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use dhcproto::v4::{DhcpOption, Flags, Message, MessageType, OptionCode};
 use dhcproto::{Decodable, Decoder, Encodable, Encoder};
 
+use crate::guest_network::{GuestNetwork, Route};
+
 const SERVER_PORT: u16 = 67;
 /// An offer comes within milliseconds, or the first question came before the network was ready.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
@@ -13,32 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// For servers that do not say; also what KubeVirt's leases last.
 const DEFAULT_LEASE: Duration = Duration::from_secs(86_400);
 
-/// What the guest was given.
+/// What the guest was given, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    pub address: Ipv4Addr,
-    pub prefix: u8,
-    /// Destination, prefix length and gateway; the default route is 0.0.0.0/0.
-    pub routes: Vec<(Ipv4Addr, u8, Ipv4Addr)>,
-    pub dns: Vec<Ipv4Addr>,
-    pub search: Vec<String>,
-    pub hostname: Option<String>,
-    pub mtu: Option<u16>,
-    pub server: Ipv4Addr,
+    pub network: GuestNetwork,
     pub duration: Duration,
-}
-
-impl Lease {
-    /// Text of /etc/resolv.conf.
-    pub fn resolv_conf(&self) -> String {
-        let mut text: String = self.dns.iter().map(|server| format!("nameserver {server}\n")).collect();
-        if !self.search.is_empty() {
-            text += &format!("search {}\n", self.search.join(" "));
-            // What a pod gets: short names are tried in the search list first.
-            text += "options ndots:5\n";
-        }
-        text
-    }
 }
 
 /// A client on one interface.
@@ -75,7 +56,7 @@ impl Client {
         let transaction = first_transaction(self.hardware).wrapping_add(0x8000_0000);
         let mut request = self.message(transaction, MessageType::Request);
         // By broadcast and with the address filled in: the REBINDING state, which any server may answer.
-        request.set_ciaddr(lease.address);
+        request.set_ciaddr(lease.network.address);
         request.set_flags(Flags::default());
         let answer = self.ask(&request, &[MessageType::Ack]).ok()??;
         read_lease(&answer)
@@ -146,10 +127,11 @@ fn read_lease(answer: &Message) -> Option<Lease> {
     let routes = match (options.get(OptionCode::ClasslessStaticRoute), options.get(OptionCode::Router)) {
         // RFC 3442: with classless routes the router option is to be ignored.
         (Some(DhcpOption::ClasslessStaticRoute(routes)), _) => {
-            routes.iter().map(|(net, gateway)| (net.network(), net.prefix_len(), *gateway)).collect()
+            let route = |to: Ipv4Addr, prefix, by| Route { to, prefix, by };
+            routes.iter().map(|(net, gateway)| route(net.network(), net.prefix_len(), *gateway)).collect()
         }
         (_, Some(DhcpOption::Router(routers))) => {
-            routers.first().map(|router| (any, 0, *router)).into_iter().collect()
+            routers.first().map(|router| Route { to: any, prefix: 0, by: *router }).into_iter().collect()
         }
         _ => Vec::new(),
     };
@@ -172,15 +154,13 @@ fn read_lease(answer: &Message) -> Option<Lease> {
         Some(DhcpOption::InterfaceMtu(mtu)) => Some(*mtu),
         _ => None,
     };
-    let server = match options.get(OptionCode::ServerIdentifier) {
-        Some(DhcpOption::ServerIdentifier(server)) => *server,
-        _ => answer.siaddr(),
-    };
     let duration = match options.get(OptionCode::AddressLeaseTime) {
         Some(DhcpOption::AddressLeaseTime(seconds)) => Duration::from_secs(u64::from(*seconds)),
         _ => DEFAULT_LEASE,
     };
-    Some(Lease { address: answer.yiaddr(), prefix, routes, dns, search, hostname, mtu, server, duration })
+    let (address, neighbours) = (answer.yiaddr(), Vec::new());
+    let network = GuestNetwork { address, prefix, routes, neighbours, dns, search, hostname, mtu };
+    Some(Lease { network, duration })
 }
 
 /// Names without the final dot, and without what some servers put after them.

@@ -70,11 +70,13 @@ fn run() -> Result<(), String> {
     let config = AgentConfig::read(&root::in_new_root(CONFIG).join("agent.json"))?;
     mount_data(&config)?;
     mount_secret(&config)?;
-    let lease = network::bring_up()?;
-    let hostname = lease.hostname.clone().unwrap_or_else(|| "dbbench".into());
+    let (network, lease) = network::bring_up()?;
+    let hostname = network.hostname.clone().unwrap_or_else(|| "dbbench".into());
     root::enter()?;
-    root::write_network_files(&hostname, &lease)?;
-    network::keep_lease(lease);
+    root::write_network_files(&hostname, &network)?;
+    if let Some(lease) = lease {
+        network::keep_lease(lease);
+    }
     let cold = ColdStarts::new(&config)?;
     http::start(Scope::Guest, &config, cold.clone().map(Cold::Database))?;
 

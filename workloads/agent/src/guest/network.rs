@@ -1,17 +1,18 @@
-//! The guest's network interfaces (netdevice(7), rtnetlink's older sibling by ioctl).
+//! The guest's network card: set to what a DHCP server says, or the launcher's disk.
 
-use std::ffi::CString;
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::sys::socket::{setsockopt, socket, sockopt, AddressFamily, SockFlag, SockType};
+use nix::mount::{umount2, MntFlags};
+use nix::sys::socket::{setsockopt, sockopt};
 
 use super::dhcp::{Client, Lease};
-use super::{root, say};
+use super::{disks, root, say};
+use crate::guest_network::{parse_hardware, GuestNetwork};
+use crate::interfaces::Control;
+use crate::tap;
 
 const CLIENT_PORT: u16 = 68;
 /// The network card is there as soon as its driver is.
@@ -19,16 +20,34 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two questions when a server does not answer a renewal.
 const RENEW_AGAIN: Duration = Duration::from_secs(60);
 
-/// Brings up loopback and the network card, and asks for an address.
-pub fn bring_up() -> Result<Lease, String> {
+/// Brings up loopback and the network card. The settings are a lease where a DHCP server gave them.
+pub fn bring_up() -> Result<(GuestNetwork, Option<Lease>), String> {
     let control = Control::open()?;
     control.set_up("lo")?;
     let interface = wait_for_card()?;
     control.set_up(&interface)?;
-    let client = client(&interface)?;
-    let lease = client.acquire()?;
-    control.configure(&interface, &lease)?;
-    Ok(lease)
+    let (network, lease) = if is_on_a_disk(&fs::read_to_string("/proc/cmdline").unwrap_or_default()) {
+        (read_disk()?, None)
+    } else {
+        let lease = client(&interface)?.acquire()?;
+        (lease.network.clone(), Some(lease))
+    };
+    control.configure(&interface, &network)?;
+    Ok((network, lease))
+}
+
+fn is_on_a_disk(cmdline: &str) -> bool {
+    cmdline.split_whitespace().any(|word| word == tap::KERNEL_ARGUMENT)
+}
+
+/// The settings that the launcher wrote, from a disk of their own.
+fn read_disk() -> Result<GuestNetwork, String> {
+    let point = Path::new("/network-disk");
+    disks::mount_iso(&disks::wait_for(tap::DISK)?, point)?;
+    let failed = |error: &dyn std::fmt::Display| format!("disk {}, {}: {error}", tap::DISK, tap::FILE);
+    let text = fs::read_to_string(point.join(tap::FILE)).map_err(|error| failed(&error))?;
+    umount2(point, MntFlags::empty()).map_err(|error| failed(&error))?;
+    serde_json::from_str(&text).map_err(|error| failed(&error))
 }
 
 /// Renews the lease in the background, when half of its time is over (RFC 2131, 4.4.5).
@@ -41,15 +60,17 @@ pub fn keep_lease(mut lease: Lease) {
             std::thread::sleep(pause.max(RENEW_AGAIN.min(lease.duration)));
             pause = match client.renew(&lease) {
                 Some(renewed) => {
-                    if renewed.address != lease.address {
+                    let (held, offered) = (&lease.network, &renewed.network);
+                    if offered.address != held.address {
                         say(&format!(
                             "the DHCP server wants to move {} to {}",
-                            lease.address, renewed.address
+                            held.address, offered.address
                         ));
-                    } else if renewed.resolv_conf() != lease.resolv_conf() {
-                        let _ = root::write_file("/etc/resolv.conf", &renewed.resolv_conf());
+                    } else if offered.resolv_conf() != held.resolv_conf() {
+                        let _ = root::write_file("/etc/resolv.conf", &offered.resolv_conf());
                     }
-                    lease = Lease { address: lease.address, ..renewed };
+                    let address = held.address;
+                    lease = Lease { network: GuestNetwork { address, ..renewed.network }, ..renewed };
                     lease.duration / 2
                 }
                 None => RENEW_AGAIN,
@@ -94,119 +115,14 @@ fn client(interface: &str) -> Result<Client, String> {
     Ok(Client { socket, hardware })
 }
 
-fn parse_hardware(text: &str) -> Option<[u8; 6]> {
-    let bytes: Option<Vec<u8>> =
-        text.trim().split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
-    bytes?.try_into().ok()
-}
-
-/// A socket for configuring interfaces.
-struct Control(OwnedFd);
-
-impl Control {
-    fn open() -> Result<Self, String> {
-        socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
-            .map(Self)
-            .map_err(|error| format!("cannot configure the network: {error}"))
-    }
-
-    fn set_up(&self, interface: &str) -> Result<(), String> {
-        let mut request = request(interface);
-        self.call(libc::SIOCGIFFLAGS, &mut request, "read flags", interface)?;
-        // SAFETY: the call above has filled in the flags.
-        let flags = unsafe { request.ifr_ifru.ifru_flags };
-        request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
-        self.call(libc::SIOCSIFFLAGS, &mut request, "bring up", interface)
-    }
-
-    fn configure(&self, interface: &str, lease: &Lease) -> Result<(), String> {
-        let mut request = request(interface);
-        if let Some(mtu) = lease.mtu {
-            request.ifr_ifru.ifru_mtu = i32::from(mtu);
-            self.call(libc::SIOCSIFMTU, &mut request, "set the MTU of", interface)?;
-        }
-        request.ifr_ifru.ifru_addr = address(lease.address);
-        self.call(libc::SIOCSIFADDR, &mut request, "set the address of", interface)?;
-        request.ifr_ifru.ifru_netmask = address(netmask(lease.prefix));
-        self.call(libc::SIOCSIFNETMASK, &mut request, "set the netmask of", interface)?;
-        for (destination, prefix, gateway) in &lease.routes {
-            self.add_route(interface, *destination, *prefix, *gateway)?;
-        }
-        Ok(())
-    }
-
-    fn add_route(&self, interface: &str, to: Ipv4Addr, prefix: u8, by: Ipv4Addr) -> Result<(), String> {
-        let name = CString::new(interface).expect("an interface has no zero byte in its name");
-        // SAFETY: plain data, for which zero is valid.
-        let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
-        route.rt_dst = address(to);
-        route.rt_genmask = address(netmask(prefix));
-        route.rt_flags = libc::RTF_UP;
-        if !by.is_unspecified() {
-            route.rt_gateway = address(by);
-            route.rt_flags |= libc::RTF_GATEWAY;
-        }
-        route.rt_dev = name.as_ptr().cast_mut();
-        // SAFETY: the kernel reads a route of this layout.
-        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SIOCADDRT as _, &route) };
-        match Errno::result(done) {
-            Ok(_) | Err(Errno::EEXIST) => Ok(()),
-            Err(error) => Err(format!("cannot add the route to {to}/{prefix} by {by}: {error}")),
-        }
-    }
-
-    fn call(
-        &self,
-        call: libc::c_ulong,
-        request: &mut libc::ifreq,
-        what: &str,
-        interface: &str,
-    ) -> Result<(), String> {
-        // SAFETY: all of these calls take an ifreq.
-        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), call as _, request) };
-        Errno::result(done).map(|_| ()).map_err(|error| format!("cannot {what} {interface}: {error}"))
-    }
-}
-
-fn request(interface: &str) -> libc::ifreq {
-    // SAFETY: plain data, for which zero is valid.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
-        *to = from as libc::c_char;
-    }
-    request
-}
-
-fn address(ip: Ipv4Addr) -> libc::sockaddr {
-    let address = libc::sockaddr_in {
-        sin_family: libc::AF_INET as libc::sa_family_t,
-        sin_port: 0,
-        sin_addr: libc::in_addr { s_addr: u32::from(ip).to_be() },
-        sin_zero: [0; 8],
-    };
-    // SAFETY: both are 16 bytes of plain data; that is how the address families share one type.
-    unsafe { std::mem::transmute(address) }
-}
-
-fn netmask(prefix: u8) -> Ipv4Addr {
-    Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_become_masks() {
-        assert_eq!(netmask(0), Ipv4Addr::UNSPECIFIED);
-        assert_eq!(netmask(24), Ipv4Addr::new(255, 255, 255, 0));
-        assert_eq!(netmask(32), Ipv4Addr::BROADCAST);
-    }
-
-    #[test]
-    fn hardware_addresses_are_read() {
-        assert_eq!(parse_hardware("52:54:00:12:34:5f\n"), Some([0x52, 0x54, 0, 0x12, 0x34, 0x5f]));
-        assert_eq!(parse_hardware("00:00"), None);
+    fn the_kernels_arguments_say_where_the_settings_are() {
+        assert!(is_on_a_disk("console=ttyS0 panic=-1 dbbench.network=disk\n"));
+        assert!(!is_on_a_disk("console=ttyS0 panic=-1\n"));
     }
 
     #[test]

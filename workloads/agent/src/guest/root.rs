@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
 
-use super::dhcp::Lease;
 use super::disks::{make_directory, mount_iso};
 use super::say;
 use crate::config::User;
+use crate::guest_network::GuestNetwork;
 use crate::limits::Limits;
 use crate::pack_root::MEMORY_SETTINGS;
 use crate::supervisor::Identity;
@@ -138,17 +138,17 @@ fn remove_below(directory: &Path, device: u64) {
 }
 
 /// Writes the files that a container runtime writes.
-pub fn write_network_files(hostname: &str, lease: &Lease) -> Result<(), String> {
+pub fn write_network_files(hostname: &str, network: &GuestNetwork) -> Result<(), String> {
     nix::unistd::sethostname(hostname).map_err(|error| format!("cannot set the hostname: {error}"))?;
     write_file("/etc/hostname", &format!("{hostname}\n"))?;
-    write_file("/etc/hosts", &hosts(hostname, lease))?;
-    write_file("/etc/resolv.conf", &lease.resolv_conf())
+    write_file("/etc/hosts", &hosts(hostname, network))?;
+    write_file("/etc/resolv.conf", &network.resolv_conf())
 }
 
-fn hosts(hostname: &str, lease: &Lease) -> String {
+fn hosts(hostname: &str, network: &GuestNetwork) -> String {
     format!(
         "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n{}\t{hostname}\n",
-        lease.address
+        network.address
     )
 }
 

@@ -1,5 +1,6 @@
 //! launcher.json: the virtual machine to run.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -43,7 +44,7 @@ pub struct LauncherConfig {
     pub isos: Vec<Iso>,
     pub network: Network,
     /// Address on which the counters of this container, which are QEMU's, are answered.
-    pub listen: Option<String>,
+    pub listen: Option<SocketAddr>,
     /// Whether the data disk may be taken out of the page cache by request.
     #[serde(default)]
     pub cold_starts: bool,
@@ -159,9 +160,11 @@ pub struct Iso {
 
 /// How the guest reaches the network, and is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Network {
-    pub user: UserNetwork,
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Network {
+    User(UserNetwork),
+    /// A tap device that [`crate::tap`] has made: the guest takes the container's place.
+    Tap {},
 }
 
 /// User mode network: needs no privilege.
@@ -243,6 +246,11 @@ impl LauncherConfig {
         self.scratch.join(format!("{serial}.iso"))
     }
 
+    /// Port of the agent beside QEMU.
+    pub fn listen_port(&self) -> Option<u16> {
+        self.listen.map(|address| address.port())
+    }
+
     /// What a cold start takes out of the node's page cache: the guest's own cache is its agent's affair.
     pub fn data_disks(&self) -> Vec<PathBuf> {
         let data = self.disks.iter().filter(|disk| disk.serial == DATA_DISK);
@@ -265,9 +273,15 @@ mod tests {
     fn a_full_configuration_is_read() {
         let config = LauncherConfig::parse(EXAMPLE).unwrap();
         assert_eq!(config.disks[1].size_bytes, Some(2 << 30));
-        assert_eq!(config.network.user.forward, [5432, 9590]);
-        assert_eq!(config.listen.as_deref(), Some("0.0.0.0:9591"));
+        assert_eq!(config.network, Network::User(UserNetwork { forward: vec![5432, 9590] }));
+        assert_eq!(config.listen_port(), Some(9591));
         assert_eq!(config.iso_file("config"), Path::new("/run/dbbench/config.iso"));
+    }
+
+    #[test]
+    fn a_tap_device_needs_no_options() {
+        let tap = EXAMPLE.replace(r#"{"user":{"forward":[5432,9590]}}"#, r#"{"tap":{}}"#);
+        assert_eq!(LauncherConfig::parse(&tap).unwrap().network, Network::Tap {});
     }
 
     #[test]
@@ -290,6 +304,8 @@ mod tests {
             (EXAMPLE.replace("\"root\"", "\"a,b\""), "\"a,b\""),
             (EXAMPLE.replace("Auto", "Turbo"), "Turbo"),
             (EXAMPLE.replace("initrd\":", "initrds\":"), "initrds"),
+            (EXAMPLE.replace("\"user\":", "\"bridge\":"), "bridge"),
+            (EXAMPLE.replace("0.0.0.0:9591", "9591"), "socket address"),
         ] {
             let error = LauncherConfig::parse(&broken).unwrap_err();
             assert!(error.contains(part), "{error}");

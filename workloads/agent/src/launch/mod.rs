@@ -1,20 +1,24 @@
 //! PID 1 of the launcher's container: runs a virtual machine and ends it in order.
 
 pub mod config;
+pub mod names;
 
 mod accelerator;
 mod disks;
 mod iso;
+mod network;
 mod qemu;
 mod qmp;
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 
@@ -36,38 +40,43 @@ const PRESS_AGAIN: Duration = Duration::from_secs(2);
 /// 0 when it was powered down on request (SIGTERM or SIGINT), 1 when it ended by itself or could not run;
 /// the message says which, with the guest's own last words.
 pub fn run(config: LauncherConfig) -> ExitCode {
-    match launch(&config) {
+    match launch(config) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(1, &error),
     }
 }
 
-fn launch(config: &LauncherConfig) -> Result<(), String> {
+fn launch(mut config: LauncherConfig) -> Result<(), String> {
     let signals = Signals::take()?;
     let accelerator = accelerator::choose(config.accelerator)?;
     accelerator::suits(config.machine, accelerator)?;
-    disks::prepare(config)?;
+    disks::prepare(&config)?;
     std::fs::create_dir_all(&config.scratch)
         .map_err(|error| format!("cannot make scratch {}: {error}", config.scratch.display()))?;
+    let network = network::open(&mut config, accelerator)?;
     for iso in &config.isos {
         iso::make(&iso.directory, &config.iso_file(&iso.serial), &iso.serial)?;
     }
     let socket = config.scratch.join("qmp.sock");
     let _ = std::fs::remove_file(&socket);
-    let network = qemu::NetworkNames::of_this_container();
-    let arguments = qemu::arguments(config, accelerator, &network, &socket);
+    let link = network.link();
+    let arguments = qemu::arguments(&config, accelerator, &link, &socket);
     eprintln!(
-        "dbbench-agent: starting a {} guest with {} CPUs and {} MiB under {accelerator}",
+        "dbbench-agent: starting a {} guest with {} CPUs and {} MiB under {accelerator}, network {}",
         config.machine.name(),
         config.cpus,
-        config.memory_mib
+        config.memory_mib,
+        link.name()
     );
     if let Some(listen) = &config.listen {
-        let agent = AgentConfig { listen: listen.clone(), ..AgentConfig::default() };
+        let guest_network = Some(link.name().to_string());
+        let agent = AgentConfig { listen: listen.to_string(), guest_network, ..AgentConfig::default() };
         http::start(Scope::Container, &agent, config.cold_starts.then(|| Cold::Files(config.data_disks())))?;
     }
     let last_words = Arc::new(Mutex::new(None));
-    let (machine, console) = start(&arguments, last_words.clone())?;
+    let (machine, console) = start(&arguments, network.files(), last_words.clone())?;
+    // They are QEMU's now.
+    drop(network);
     let outcome = watch(&signals, machine, &socket, config.powerdown_grace_seconds)?;
     // What the guest wrote last is still in the pipe.
     let _ = console.join();
@@ -104,9 +113,10 @@ impl Outcome {
     }
 }
 
-/// Starts QEMU; a thread passes the guest's console on and keeps the line that says why it failed.
+/// Starts QEMU with these files open; a thread passes the guest's console on and keeps the line that says why it failed.
 fn start(
     arguments: &[String],
+    inherited: Vec<RawFd>,
     last_words: Arc<Mutex<Option<String>>>,
 ) -> Result<(Pid, std::thread::JoinHandle<()>), String> {
     let mut command = Command::new(qemu::PROGRAM);
@@ -115,8 +125,12 @@ fn start(
     command.process_group(0);
     // SAFETY: only system calls between fork and exec.
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
             nix::sys::signal::SigSet::empty().thread_set_mask()?;
+            for file in &inherited {
+                // All others are closed.
+                Errno::result(libc::fcntl(*file, libc::F_SETFD, 0))?;
+            }
             // Outside a container nothing else would end the machine with its launcher.
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
             Ok(())

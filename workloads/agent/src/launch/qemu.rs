@@ -1,9 +1,11 @@
-//! QEMU's command line. No I/O but what [`NetworkNames::of_this_container`] reads.
+//! QEMU's command line. No I/O.
 
+use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::accelerator::Chosen;
 use super::config::{Bus, Cache, Disk, Io, LauncherConfig, Machine, Topology};
+use super::names::NetworkNames;
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
 
@@ -14,37 +16,51 @@ const TRANSLATED_CODE_MIB: u32 = 256;
 /// The node's own CPU model, or, under emulation, everything that QEMU can emulate.
 const HOST_PASSTHROUGH: &str = "host-passthrough";
 
-/// Names that the guest learns over DHCP.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct NetworkNames {
-    pub hostname: Option<String>,
-    /// DNS search list.
-    pub search: Vec<String>,
+/// What is behind the guest's network card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// QEMU's own network, which passes these TCP ports of the container on and tells the names by DHCP.
+    User { forward: Vec<u16>, names: NetworkNames },
+    /// A tap device and vhost-net, as files that QEMU inherits; the card has this hardware address.
+    Tap { tap: RawFd, vhost: Option<RawFd>, hardware: String },
 }
 
-impl NetworkNames {
-    /// The names of this container: the guest stands in its place.
-    pub fn of_this_container() -> Self {
-        let resolv = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-        let hostname = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-        Self { hostname, search: search_list(&resolv) }
+impl Link {
+    /// Its name in the facts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::User { .. } => "User",
+            Self::Tap { vhost: None, .. } => "Tap",
+            Self::Tap { vhost: Some(_), .. } => "Tap with vhost-net",
+        }
+    }
+
+    /// The values of `-netdev` and, but for the device's name, `-device`.
+    fn arguments(&self) -> (String, String) {
+        match self {
+            Self::User { forward, names } => {
+                let mut network = "user,id=net0,ipv6=off".to_string();
+                if let Some(hostname) = &names.hostname {
+                    network += &format!(",hostname={}", value(hostname));
+                }
+                for name in &names.search {
+                    network += &format!(",dnssearch={}", value(name));
+                }
+                for port in forward {
+                    network += &format!(",hostfwd=tcp::{port}-:{port}");
+                }
+                (network, "netdev=net0".to_string())
+            }
+            Self::Tap { tap, vhost, hardware } => {
+                let vhost = vhost.map_or(String::new(), |vhost| format!(",vhost=on,vhostfd={vhost}"));
+                (format!("tap,id=net0,fd={tap}{vhost}"), format!("netdev=net0,mac={}", value(hardware)))
+            }
+        }
     }
 }
 
-/// The last `search` line counts (resolv.conf(5)).
-fn search_list(resolv: &str) -> Vec<String> {
-    let mut lines = resolv.lines().filter_map(|line| line.trim().strip_prefix("search"));
-    let last = lines.rfind(|rest| rest.starts_with(char::is_whitespace));
-    last.unwrap_or_default().split_whitespace().map(|name| name.trim_end_matches('.').to_string()).collect()
-}
-
 /// Returns the arguments of QEMU for this machine.
-pub fn arguments(
-    config: &LauncherConfig,
-    accelerator: Chosen,
-    names: &NetworkNames,
-    monitor: &Path,
-) -> Vec<String> {
+pub fn arguments(config: &LauncherConfig, accelerator: Chosen, link: &Link, monitor: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut add = |option: &str, value: String| {
         arguments.push(option.to_string());
@@ -122,20 +138,11 @@ pub fn arguments(
         add("-device", format!("virtio-blk-{bus},drive={serial},serial={serial}"));
     }
 
-    let mut network = "user,id=net0,ipv6=off".to_string();
-    if let Some(hostname) = &names.hostname {
-        network += &format!(",hostname={}", value(hostname));
-    }
-    for name in &names.search {
-        network += &format!(",dnssearch={}", value(name));
-    }
-    for port in &config.network.user.forward {
-        network += &format!(",hostfwd=tcp::{port}-:{port}");
-    }
+    let (network, card) = link.arguments();
     add("-netdev", network);
     // No boot ROM: the kernel is given.
     let rom = if config.machine == Machine::Q35 { ",romfile=" } else { "" };
-    add("-device", format!("virtio-net-{bus},netdev=net0{rom}"));
+    add("-device", format!("virtio-net-{bus},{card}{rom}"));
     add("-object", "rng-random,id=rng0,filename=/dev/urandom".into());
     add("-device", format!("virtio-rng-{bus},rng=rng0"));
     add("-chardev", "stdio,id=console,signal=off".into());
@@ -174,12 +181,17 @@ mod tests {
     }
 
     fn command_line(text: &str, accelerator: Chosen) -> String {
-        let config = LauncherConfig::parse(text).unwrap();
         let names = NetworkNames {
             hostname: Some("bench-vm-0".into()),
             search: vec!["bench.svc.cluster.local".into(), "cluster.local".into()],
+            servers: Vec::new(),
         };
-        let arguments = arguments(&config, accelerator, &names, Path::new("/run/dbbench/qmp.sock"));
+        command_line_with(text, accelerator, &Link::User { forward: vec![5432, 9590], names })
+    }
+
+    fn command_line_with(text: &str, accelerator: Chosen, link: &Link) -> String {
+        let config = LauncherConfig::parse(text).unwrap();
+        let arguments = arguments(&config, accelerator, link, Path::new("/run/dbbench/qmp.sock"));
         // An option and its value on one line.
         arguments.join("\n").replace("\n-", "\0-").replace('\n', " ").replace('\0', "\n") + "\n"
     }
@@ -215,14 +227,24 @@ mod tests {
     fn commas_cannot_add_options() {
         let text = EXAMPLE.replace("/dbbench/root/disk.img", "/a,read-only=on");
         let config = LauncherConfig::parse(&text).unwrap();
-        let arguments = arguments(&config, Chosen::Tcg, &NetworkNames::default(), Path::new("/q"));
+        let link = Link::User { forward: Vec::new(), names: NetworkNames::default() };
+        let arguments = arguments(&config, Chosen::Tcg, &link, Path::new("/q"));
         assert!(arguments.iter().any(|argument| argument.contains("file.filename=/a,,read-only=on")));
     }
 
     #[test]
-    fn the_search_list_is_the_last_one() {
-        let resolv = "nameserver 10.0.0.10\nsearch a.b\nsearch x.svc.cluster.local svc.cluster.local. local\noptions ndots:5\n";
-        assert_eq!(search_list(resolv), ["x.svc.cluster.local", "svc.cluster.local", "local"]);
-        assert!(search_list("nameserver 1.1.1.1\nsearching x\n").is_empty());
+    fn a_tap_device_is_inherited_and_has_the_pods_hardware_address() {
+        let tap = |vhost| Link::Tap { tap: 7, vhost, hardware: "06:0d:c2:98:e1:74".into() };
+        let own = command_line_with(EXAMPLE, Chosen::Tcg, &tap(None));
+        let card = "-device virtio-net-pci,netdev=net0,mac=06:0d:c2:98:e1:74,romfile=\n";
+        assert!(own.contains(&format!("-netdev tap,id=net0,fd=7\n{card}")), "{own}");
+        let kernels = command_line_with(EXAMPLE, Chosen::Kvm, &tap(Some(8)));
+        assert!(
+            kernels.contains(&format!("-netdev tap,id=net0,fd=7,vhost=on,vhostfd=8\n{card}")),
+            "{kernels}"
+        );
+        assert_eq!([tap(None).name(), tap(Some(8)).name()], ["Tap", "Tap with vhost-net"]);
+        let micro = command_line_with(&EXAMPLE.replace("q35", "microvm"), Chosen::Kvm, &tap(None));
+        assert!(micro.contains("-device virtio-net-device,netdev=net0,mac=06:0d:c2:98:e1:74\n"), "{micro}");
     }
 }
