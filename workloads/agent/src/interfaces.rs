@@ -43,7 +43,8 @@ impl Control {
         self.call(libc::SIOCGIFADDR, &mut request, "read the address of", interface)?;
         // SAFETY: the call above has filled in an address of the family that the socket is of; both types are
         // 16 bytes of plain data.
-        let found: libc::sockaddr_in = unsafe { std::mem::transmute(request.ifr_ifru.ifru_addr) };
+        let found =
+            unsafe { std::mem::transmute::<libc::sockaddr, libc::sockaddr_in>(request.ifr_ifru.ifru_addr) };
         Ok(Ipv4Addr::from(u32::from_be(found.sin_addr.s_addr)))
     }
 

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from conftest import Bench
 from containers import PodNetwork
+
+from conftest import Bench
 
 TAP = {"network": {"tap": {}}, "listen": "0.0.0.0:9591"}
 

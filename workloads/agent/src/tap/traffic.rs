@@ -116,7 +116,7 @@ fn traffic_control(interface: u32, handle: u32, parent: u32, info: u32) -> Vec<u
 }
 
 fn filter(rule: &Rule) -> Vec<u8> {
-    let info = u32::from(rule.place) << 16 | u32::from(rule.protocol.to_be());
+    let info = (u32::from(rule.place) << 16) | u32::from(rule.protocol.to_be());
     let mut options = attribute(TCA_U32_SEL, &selector(&rule.keys));
     if let Some(mirrored) = mirrored(rule.action) {
         let mut action = name(TCA_KIND, "mirred");
@@ -177,7 +177,7 @@ mod tests {
         let hand = filter(&rules(2, 3, None)[1]);
         // tcmsg, the kind, and the options: a selector of one key, and one action.
         assert_eq!(hand.len(), 20 + 8 + 4 + (4 + 32) + (4 + 4 + 12 + 4 + 4 + 28));
-        assert_eq!(hand[16..20], (3u32 << 16 | u32::from(0x0800u16.to_be())).to_ne_bytes());
+        assert_eq!(hand[16..20], ((3u32 << 16) | u32::from(0x0800u16.to_be())).to_ne_bytes());
         assert_eq!(hand[24..28], *b"u32\0");
         assert_eq!(hand[hand.len() - 8..], [1u32.to_ne_bytes(), 3u32.to_ne_bytes()].concat());
         let keep = filter(&rules(2, 3, Some(9591))[0]);
