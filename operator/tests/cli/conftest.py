@@ -1,11 +1,24 @@
 """A benchmark in the states that `watch` sees, and an HTTP server that answers with it."""
 
 import asyncio
+import base64
 import threading
 
 import pytest
 import yaml
 from aiohttp import web
+
+from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.recompute import recompute
+from dbbench.plan import block, plan_seed
+from dbbench.results import storage
+from dbbench.results.archive import Archive, described
+from dbbench.results.documents import results_data
+from dbbench.results.record import Outcome, TrialRecord
+
+GROUP = "/apis/dbbench.io/v1alpha1"
+QUICK = f"{GROUP}/namespaces/db/dbbenchmarks/quick"
+CONFIG_MAPS = "/api/v1/namespaces/db/configmaps"
 
 SPEC = {
     "database": {"engine": "PostgreSQL", "image": "postgres:17"},
@@ -45,6 +58,16 @@ def body_of():
                 **status,
             },
         }
+
+    return make
+
+
+@pytest.fixture
+def benchmark_of(body_of):
+    """The same as the commands have it."""
+
+    def make(*conditions, **status):
+        return DBBenchmark.parse(body_of(*conditions, **status))
 
     return make
 
@@ -144,3 +167,61 @@ def api(monkeypatch, tmp_path):
     yield server
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
+
+
+def record(trial):
+    rate = (100.0 if trial.target == "vm" else 150.0) + trial.block
+    return TrialRecord(
+        trial=trial.id, block=trial.block, target=trial.target, workload="orders", cell="",
+        attempt=1, outcome=Outcome.MEASURED, reason="Measured", message="",
+        started="2026-11-21T08:00:00Z", finished="2026-11-21T08:01:00Z",
+        result={
+            "metrics": [{"name": "throughput", "unit": "per_second", "value": rate}],
+            "operations": [],
+            "target": {"facts": {"kernel": "6.1"}},
+        },
+    )  # fmt: skip
+
+
+@pytest.fixture
+def exported(body_of):
+    """A benchmark with two blocks, and the documents that belong to them."""
+    body = body_of(
+        ("Succeeded", "True"), resultsRef={"configMap": "quick-results"},
+        completionTime="2026-11-21T09:00:00Z",
+    )  # fmt: skip
+    benchmark = DBBenchmark.parse(body)
+    seed = plan_seed(benchmark.spec, "u")
+    trials = tuple(
+        record(trial) for n in (1, 2, 3) for trial in block(benchmark.spec, seed, n).trials
+    )
+    records = tuple(sorted(trials, key=lambda one: (one.block, one.trial)))
+    return Archive(
+        described(body), records, (),
+        results_data(recompute(Archive(described(body), records, (), {}))),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def served(api, exported):
+    """The API server with that benchmark, and a ConfigMap that only looks as if it belonged."""
+    owner = {"apiVersion": "dbbench.io/v1alpha1", "kind": "DBBenchmark", "name": "quick"}
+    items = [
+        {
+            "metadata": {"name": name, "ownerReferences": [owner | {"uid": "u"}]},
+            "binaryData": data,
+        }
+        for name, data in storage.shard("quick", exported.trials).items()
+    ]
+    foreign = base64.b64encode(b"no gzip").decode()
+    items.append(
+        {
+            "metadata": {"name": "other", "ownerReferences": [owner | {"uid": "another"}]},
+            "binaryData": {"b001.vm.orders.1.json.gz": foreign},
+        }
+    )
+    body = exported.body | {"metadata": exported.body["metadata"] | {"annotations": {"a": "b"}}}
+    api.answers[QUICK] = [(200, body)]
+    api.answers[CONFIG_MAPS] = [(200, {"items": items, "metadata": {}})]
+    api.answers[f"{CONFIG_MAPS}/quick-results"] = [(200, {"data": exported.published})]
+    return api

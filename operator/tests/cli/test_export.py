@@ -1,85 +1,19 @@
 """`dbbench export` over HTTP, and `dbbench report` of what it wrote, without a cluster."""
 
-import base64
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.main import cli
-from dbbench.evaluate.recompute import recompute
-from dbbench.plan import block, plan_seed
-from dbbench.results import storage
-from dbbench.results.archive import Archive, described, pack
-from dbbench.results.documents import results_data
-from dbbench.results.record import Outcome, TrialRecord
+from dbbench.results.archive import Archive, pack
 
 QUICK = "/apis/dbbench.io/v1alpha1/namespaces/db/dbbenchmarks/quick"
 CONFIG_MAPS = "/api/v1/namespaces/db/configmaps"
-RESULTS = f"{CONFIG_MAPS}/quick-results"
 
 
 def run(*arguments, **options):
     return CliRunner().invoke(cli, list(arguments), **options)
-
-
-def record(trial):
-    rate = (100.0 if trial.target == "vm" else 150.0) + trial.block
-    return TrialRecord(
-        trial=trial.id, block=trial.block, target=trial.target, workload="orders", cell="",
-        attempt=1, outcome=Outcome.MEASURED, reason="Measured", message="",
-        started="2026-11-21T08:00:00Z", finished="2026-11-21T08:01:00Z",
-        result={
-            "metrics": [{"name": "throughput", "unit": "per_second", "value": rate}],
-            "operations": [],
-            "target": {"facts": {"kernel": "6.1"}},
-        },
-    )  # fmt: skip
-
-
-@pytest.fixture
-def exported(body_of):
-    """A benchmark with two blocks, and the documents that belong to them."""
-    body = body_of(
-        ("Succeeded", "True"), resultsRef={"configMap": "quick-results"},
-        completionTime="2026-11-21T09:00:00Z",
-    )  # fmt: skip
-    benchmark = DBBenchmark.parse(body)
-    seed = plan_seed(benchmark.spec, "u")
-    trials = tuple(
-        record(trial) for n in (1, 2, 3) for trial in block(benchmark.spec, seed, n).trials
-    )
-    records = tuple(sorted(trials, key=lambda one: (one.block, one.trial)))
-    return Archive(
-        described(body), records, (),
-        results_data(recompute(Archive(described(body), records, (), {}))),
-    )  # fmt: skip
-
-
-@pytest.fixture
-def served(api, exported):
-    """The API server with that benchmark, and a ConfigMap that only looks as if it belonged."""
-    owner = {"apiVersion": "dbbench.io/v1alpha1", "kind": "DBBenchmark", "name": "quick"}
-    items = [
-        {
-            "metadata": {"name": name, "ownerReferences": [owner | {"uid": "u"}]},
-            "binaryData": data,
-        }
-        for name, data in storage.shard("quick", exported.trials).items()
-    ]
-    foreign = base64.b64encode(b"no gzip").decode()
-    items.append(
-        {
-            "metadata": {"name": "other", "ownerReferences": [owner | {"uid": "another"}]},
-            "binaryData": {"b001.vm.orders.1.json.gz": foreign},
-        }
-    )
-    body = exported.body | {"metadata": exported.body["metadata"] | {"annotations": {"a": "b"}}}
-    api.answers[QUICK] = [(200, body)]
-    api.answers[CONFIG_MAPS] = [(200, {"items": items, "metadata": {}})]
-    api.answers[RESULTS] = [(200, {"data": exported.published})]
-    return api
 
 
 def test_export_writes_the_benchmark_and_reads_no_secret(served, exported, tmp_path):

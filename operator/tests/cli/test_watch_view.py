@@ -3,11 +3,9 @@
 import io
 from datetime import UTC, datetime
 
-import pytest
 from rich.console import Console
 
-from dbbench.api.benchmark import DBBenchmark
-from dbbench.cli.watch_view import Ending, LineView, ending, screen, state
+from dbbench.cli.watch_view import LineView, screen
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 
@@ -20,52 +18,6 @@ def progress(done, current, **more):
         "current": current,
         **more,
     }
-
-
-@pytest.fixture
-def benchmark_of(body_of):
-    def make(*conditions, **status):
-        return DBBenchmark.parse(body_of(*conditions, **status))
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("conditions", "expected"),
-    [
-        ([], None),
-        ([("Succeeded", "Unknown", "Running"), ("Reconciling", "True", "Running")], None),
-        ([("Succeeded", "Unknown", "Running"), ("Stalled", "False", "Running")], None),
-        ([("Succeeded", "True", "Measured", "6 trials")], Ending(True, "Measured: 6 trials")),
-        (
-            [("Succeeded", "False", "X"), ("Stalled", "True", "NodeMissing", "no node")],
-            Ending(False, "NodeMissing: no node"),
-        ),
-        ([("Succeeded", "False", "GateFailed", "")], Ending(False, "GateFailed")),
-    ],
-)
-def test_an_ending_is_read_as_kstatus_reads_it(benchmark_of, conditions, expected):
-    assert ending(benchmark_of(*conditions)) == expected
-
-
-def test_conditions_of_an_older_spec_are_no_ending(benchmark_of):
-    benchmark = benchmark_of(("Succeeded", "True"), observedGeneration=0)
-    assert ending(benchmark) is None
-    assert state(benchmark, NOW, 1) == "waiting for the operator"
-
-
-def test_an_operator_that_does_not_look_is_asked_after(benchmark_of):
-    benchmark = benchmark_of(observedGeneration=-1)
-    assert "Does it run?" in state(benchmark, NOW, 60)
-
-
-def test_the_state_tells_what_runs_and_how_long_it_will_take(benchmark_of):
-    benchmark = benchmark_of(
-        progress=progress(
-            1, "b001.vm.orders: measuring", estimatedCompletionTime="2026-11-21T09:12:00Z"
-        )
-    )
-    assert state(benchmark, NOW, 1) == "b001.vm.orders: measuring (about 1 h 12 min left)"
 
 
 def lines_of(*benchmarks):

@@ -17,6 +17,7 @@ class Metadata(BaseModel):
     namespace: str
     uid: str
     generation: int = 0
+    creation_timestamp: str = Field("", alias="creationTimestamp")
     resource_version: str = Field("", alias="resourceVersion")
     deletion_timestamp: str | None = Field(None, alias="deletionTimestamp")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.exported import is_archive, load, published_results
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
-from dbbench.cli.session import Refused, Session, connect
+from dbbench.cli.session import Refused, Session, connect, parsed
 from dbbench.cli.where import Where
 from dbbench.kube.cluster import Manifest
 from dbbench.results.documents import SUMMARY_JSON
@@ -47,7 +47,7 @@ async def _like(where: Where, name: str) -> History:
         for body in await session.selected():
             other = str(body["metadata"]["name"])
             try:
-                benchmark = session.parsed(body)
+                benchmark = parsed(body)
                 # Others have nothing to do with it, and need not be told.
                 like = benchmark.status.results_ref and fingerprint(benchmark) == wanted
                 if like and other != name:
@@ -70,7 +70,7 @@ async def _asked(
             if name in names:
                 continue
             try:
-                runs.append(await _run(session, session.parsed(body)))
+                runs.append(await _run(session, parsed(body)))
             except CommandFailed as error:
                 left_out.append((name, f"cannot be read: {error.message}"))
     return runs, left_out

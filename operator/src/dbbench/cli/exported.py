@@ -8,7 +8,7 @@ import click
 from dbbench import __version__
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
-from dbbench.cli.session import Session, connect
+from dbbench.cli.session import Session, connect, parsed
 from dbbench.cli.where import Where
 from dbbench.evaluate.recompute import as_published, differences, recompute
 from dbbench.results.archive import SUFFIXES, Archive, ArchiveError, described, unpack
@@ -39,10 +39,15 @@ def load(path: str) -> Archive:
 async def fetch(where: Where, name: str) -> Archive:
     """The archive of a benchmark that has results."""
     async with connect(where) as session:
-        body = await session.body(name)
-        benchmark = session.parsed(body)
-        published = await published_results(session, benchmark, SUMMARY_JSON)
-        records = await session.records(benchmark)
+        return await archive_of(session, name)
+
+
+async def archive_of(session: Session, name: str) -> Archive:
+    """As `fetch`, in a session that is open."""
+    body = await session.body(name)
+    benchmark = parsed(body)
+    published = await published_results(session, benchmark, SUMMARY_JSON)
+    records = await session.records(benchmark)
     if records.damaged:
         problems = tuple(f"{key}: {reason}" for key, reason in sorted(records.damaged.items()))
         raise BenchmarkFailed(_listed(f"stored records of {name} are damaged", problems))

@@ -12,9 +12,8 @@ from rich.table import Table
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.console import console
-from dbbench.cli.failure import CommandFailed
+from dbbench.cli.run_state import reason, remaining
 from dbbench.cli.session import connect
-from dbbench.cli.watch_view import remaining
 from dbbench.cli.where import Where, cluster_options
 from dbbench.kube.cluster import Manifest
 
@@ -53,11 +52,6 @@ def list_benchmarks(
 async def _bodies(where: Where, *, everywhere: bool) -> list[Manifest]:
     async with connect(where) as session:
         found = await session.all_benchmarks(everywhere=everywhere)
-    if found is None:
-        raise CommandFailed(
-            "you may not list benchmarks of all namespaces. Check with: kubectl auth can-i list "
-            "dbbenchmarks.dbbench.io -A"
-        )
     return sorted(found, key=lambda body: (body["metadata"]["namespace"], body["metadata"]["name"]))
 
 
@@ -78,7 +72,7 @@ def _table(bodies: list[Manifest], *, with_namespace: bool, wide: bool) -> Table
             benchmark.spec.database.engine.value,
             f"{progress.trials_done}/{progress.trials_planned}" if progress else "-",
             status.worst_slowdown or "-",
-            status.reason + (f" ({status.queue.position})" if status.queue else "") or "-",
+            reason(benchmark) or "-",
             remaining(benchmark, now) or "-",
         ]
         row += [progress.current if progress else "-"] if wide else []

@@ -9,8 +9,8 @@ import click
 from dbbench import __version__
 
 _COMMANDS = (
-    "compare", "completion", "debug", "export", "history", "init", "list", "logs", "plan",
-    "preflight", "report", "reproduce", "run", "watch",
+    "compare", "completion", "dashboard", "debug", "export", "history", "init", "list", "logs",
+    "plan", "preflight", "report", "reproduce", "run", "watch",
 )  # fmt: skip
 # Commands whose names are Python's own.
 _FUNCTIONS = {"list": "list_benchmarks"}

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
-from dbbench.cli.exported import fetch, is_archive, load, published_results, recomputed
-from dbbench.cli.session import connect
+from dbbench.cli.exported import archive_of, is_archive, load, published_results, recomputed
+from dbbench.cli.session import Session, connect
 from dbbench.cli.where import Where, cluster_options
 from dbbench.results.archive import Archive
 from dbbench.results.documents import (
@@ -88,9 +88,15 @@ def report(
 
 async def rendering(where: Where, name: str, wanted: Output) -> str:
     """The report of a benchmark in the cluster; BenchmarkFailed when it has no results."""
+    async with connect(where) as session:
+        return await rendering_of(session, name, wanted)
+
+
+async def rendering_of(session: Session, name: str, wanted: Output) -> str:
+    """As `rendering`, in a session that is open; others go on while figures are computed."""
     if wanted is Output.HTML:
-        return _rendered(await fetch(where, name), wanted)
-    return await _published(where, name, wanted)
+        return await asyncio.to_thread(_rendered, await archive_of(session, name), wanted)
+    return await _published(session, name, wanted)
 
 
 def show(text: str, wanted: Output) -> None:
@@ -104,12 +110,10 @@ def show(text: str, wanted: Output) -> None:
         click.echo(text, nl=not text.endswith("\n"))
 
 
-async def _published(where: Where, name: str, wanted: Output) -> str:
+async def _published(session: Session, name: str, wanted: Output) -> str:
     """As the operator wrote it."""
     key = _KEYS[wanted]
-    async with connect(where) as session:
-        benchmark = await session.benchmark(name)
-        data = await published_results(session, benchmark, key)
+    data = await published_results(session, await session.benchmark(name), key)
     return data[key]
 
 

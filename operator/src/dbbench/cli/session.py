@@ -42,6 +42,10 @@ class Unreachable(CommandFailed):
     """The API server did not answer, or not sensibly; it may the next time."""
 
 
+class LoggedOut(CommandFailed):
+    """The API server does not accept the credentials, or no longer."""
+
+
 class Session:
     """Reads from one namespace; everything that goes wrong is a CommandFailed in plain words."""
 
@@ -49,6 +53,15 @@ class Session:
         self._cluster = cluster
         self.namespace = namespace
         self._server = server
+
+    @property
+    def server(self) -> str:
+        """Address of the API server."""
+        return self._server
+
+    def within(self, namespace: str) -> "Session":
+        """The same cluster, another namespace."""
+        return Session(self._cluster, namespace, self._server)
 
     async def body(self, name: str) -> Manifest:
         """The benchmark as the server has it; a failure names those that exist when it is not."""
@@ -124,32 +137,26 @@ class Session:
         with _Explained(self._server, "list dbbenchmarks.dbbench.io", self.namespace):
             return tuple(await self._cluster.list(DBBENCHMARK, self.namespace, labels=labels))
 
-    async def all_benchmarks(self, *, everywhere: bool) -> tuple[Manifest, ...] | None:
-        """Those of the namespace, or of all; None without the right to list all."""
-        if everywhere:
-            return await self.everywhere(DBBENCHMARK)
-        return await self.selected()
+    async def all_benchmarks(self, *, everywhere: bool) -> tuple[Manifest, ...]:
+        """Those of the namespace, or of all."""
+        if not everywhere:
+            return await self.selected()
+        found = await self.everywhere(DBBENCHMARK)
+        if found is None:
+            raise CommandFailed(
+                "you may not list benchmarks of all namespaces. Check with: kubectl auth can-i "
+                "list dbbenchmarks.dbbench.io -A"
+            )
+        return found
 
     async def names(self) -> list[str]:
         """Names of all benchmarks of the namespace."""
         found = await self.all_benchmarks(everywhere=False)
-        return sorted(item["metadata"]["name"] for item in found or ())
+        return sorted(item["metadata"]["name"] for item in found)
 
     async def benchmark(self, name: str) -> DBBenchmark:
         """The same, checked."""
-        return self.parsed(await self.body(name))
-
-    def parsed(self, body: Manifest) -> DBBenchmark:
-        """The benchmark of a body; a failure says what this version does not know in it."""
-        try:
-            return DBBenchmark.parse(body)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            name = body["metadata"]["name"]
-            raise CommandFailed(
-                f"benchmark {name} is of another version of dbbench: {field}: {first['msg']}"
-            ) from error
+        return parsed(await self.body(name))
 
     async def config_map(self, name: str) -> dict[str, str] | None:
         """The ConfigMap's data; None when there is no such ConfigMap."""
@@ -251,6 +258,19 @@ async def connect(where: Where) -> AsyncIterator[Session]:
         yield Session(Cluster(client), namespace, str(access.configuration.host))
 
 
+def parsed(body: Manifest) -> DBBenchmark:
+    """The benchmark of a body; a failure says what this version does not know in it."""
+    try:
+        return DBBenchmark.parse(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        name = body["metadata"]["name"]
+        raise CommandFailed(
+            f"benchmark {name} is of another version of dbbench: {field}: {first['msg']}"
+        ) from error
+
+
 def _of(name: str) -> str:
     """Selects what belongs to a benchmark."""
     return f"{LABEL_BENCHMARK}={label_value(name)}"
@@ -287,7 +307,7 @@ class _Explained:
 
     def _refusal(self, error: ApiException) -> CommandFailed:
         if error.status == 401:
-            return CommandFailed(
+            return LoggedOut(
                 f"the cluster at {self._server} does not accept these credentials; log in again"
             )
         if error.status == 403:

@@ -14,8 +14,9 @@ from dbbench.api.quantities import duration
 from dbbench.cli.completion import benchmark_names
 from dbbench.cli.console import console
 from dbbench.cli.failure import BenchmarkFailed, TimedOut
+from dbbench.cli.run_state import ending
 from dbbench.cli.session import Session, Unreachable, connect
-from dbbench.cli.watch_view import LineView, ending, screen
+from dbbench.cli.watch_view import LineView, screen
 from dbbench.cli.where import Where, cluster_options
 
 _INTERVAL_SECONDS = 1.0

@@ -1,6 +1,5 @@
 """What `dbbench watch` shows: a screen on a terminal, lines elsewhere. No cluster access."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from rich import box
@@ -11,45 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.status import (
-    Comparison,
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Confirmation,
-)
+from dbbench.api.status import Comparison
 from dbbench.cli.comparison_view import STYLES
+from dbbench.cli.run_state import bounds, cell_name, count, line, news, state, tested, warnings
 from dbbench.results.figures import interval, level, percent, quantity
 
-# By then an operator that runs has looked at a new object many times over.
-_OPERATOR_PATIENCE_SECONDS = 20
 _WIDTH_WITH_VALUES = 110
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a benchmark ended, and why."""
-
-    succeeded: bool
-    text: str
-
-
-def ending(benchmark: DBBenchmark) -> Ending | None:
-    """None while it runs, and as long as the operator has not seen the newest spec.
-
-    As kstatus has it: Succeeded=True is success; Succeeded=False and Stalled=True are failures.
-    """
-    if not _current(benchmark):
-        return None
-    succeeded = _condition(benchmark, ConditionType.SUCCEEDED)
-    stalled = _condition(benchmark, ConditionType.STALLED)
-    if succeeded is not None and succeeded.status is ConditionStatus.TRUE:
-        return Ending(True, _told(succeeded))
-    if stalled is not None and stalled.status is ConditionStatus.TRUE:
-        return Ending(False, _told(stalled))
-    if succeeded is not None and succeeded.status is ConditionStatus.FALSE:
-        return Ending(False, _told(succeeded))
-    return None
 
 
 def screen(
@@ -59,59 +25,31 @@ def screen(
     progress = benchmark.status.progress
     parts: list[RenderableType] = []
     if progress is not None:
-        line = Table.grid(padding=(0, 2))
-        line.add_row(
+        head = Table.grid(padding=(0, 2))
+        head.add_row(
             Text(benchmark.metadata.name, style="bold"),
             ProgressBar(total=max(progress.trials_planned, 1), completed=progress.trials_done,
                         width=40),
-            _count(benchmark),
+            count(benchmark),
         )  # fmt: skip
-        parts.append(line)
+        parts.append(head)
     parts.append(Text(state(benchmark, now, waited)))
-    parts += [Text(text, style="yellow") for text in _warnings(benchmark)]
+    parts += [Text(text, style="yellow") for text in warnings(benchmark)]
     if benchmark.status.comparisons:
         parts.append(_results(benchmark, width))
     return Group(*parts)
 
 
-def state(benchmark: DBBenchmark, now: datetime, waited: float) -> str:
-    """One sentence: what happens now, and when it is expected to end."""
-    status = benchmark.status
-    if not _current(benchmark):
-        text = "waiting for the operator"
-        if waited > _OPERATOR_PATIENCE_SECONDS:
-            text += (
-                "; it has not looked at this benchmark yet. Does it run? "
-                "kubectl get pods -A -l app.kubernetes.io/name=dbbench-operator"
-            )
-        return text
-    end = ending(benchmark)
-    if end is not None:
-        return f"{'succeeded' if end.succeeded else 'failed'}: {end.text}"
-    text = (status.progress.current if status.progress else "") or status.reason or "starting"
-    left = remaining(benchmark, now)
-    return f"{text} (about {left} left)" if left else text
-
-
 def result_line(found: Comparison) -> str:
     """One comparison in one line."""
-    where = f"{found.workload}/{found.cell}" if found.cell else found.workload
-    bounds = _bounds(found)
-    sure = f", {level(float(found.confidence_interval.level))} interval {interval(bounds)}" if (
-        found.confidence_interval and bounds
-    ) else ""  # fmt: skip
+    sure = found.confidence_interval
+    within = f", {level(float(sure.level))} interval {interval(bounds(found))}" if sure else ""
     emulated = ", emulated: not representative" if found.emulated else ""
     blocks = f"{found.blocks} block{'' if found.blocks == 1 else 's'}"
     return (
-        f"{found.target}/{where}: slowdown {percent(float(found.slowdown))}{sure} "
+        f"{found.target}/{cell_name(found)}: slowdown {percent(float(found.slowdown))}{within} "
         f"({found.verdict.value}, {blocks}{emulated})"
     )
-
-
-def tested_line(found: Confirmation) -> str:
-    """What came of the test of a cause, in one line."""
-    where = f"{found.workload}/{found.cell}" if found.cell else found.workload
-    return f"{found.target}/{where}, cause tested: {found.message}"
 
 
 class LineView:
@@ -125,14 +63,11 @@ class LineView:
 
     def show(self, benchmark: DBBenchmark, now: datetime, waited: float) -> None:
         """The state when it differs from the last one, and results of new blocks."""
-        text = state(benchmark, now, waited)
-        count = _count(benchmark)
-        # The time that is left changes all the time and is no news by itself.
-        news = f"{count} {text.split(' (about ')[0]}"
-        if news != self._last:
-            self._last = news
-            self._print(now, f"{count} {text}".strip())
-        for warning in _warnings(benchmark):
+        latest = news(benchmark, waited)
+        if latest != self._last:
+            self._last = latest
+            self._print(now, line(benchmark, now, waited))
+        for warning in warnings(benchmark):
             self._once(now, warning)
         for found in benchmark.status.comparisons:
             key = f"{found.target}/{found.workload}/{found.cell}"
@@ -140,7 +75,7 @@ class LineView:
                 self._results[key] = found.blocks
                 self._print(now, f"  {result_line(found)}")
         for test in benchmark.status.confirmations:
-            self._once(now, f"  {tested_line(test)}")
+            self._once(now, f"  {tested(test)}")
 
     def notice(self, text: str) -> None:
         """A line out of order, once."""
@@ -171,7 +106,7 @@ def _results(benchmark: DBBenchmark, width: int) -> Table:
     view.add_column("blocks", justify="right")
     for found in benchmark.status.comparisons:
         row = [
-            escape(f"{found.workload}/{found.cell}" if found.cell else found.workload),
+            escape(cell_name(found)),
             escape(f"{found.target} (emulated)" if found.emulated else found.target),
         ]
         if with_values:
@@ -179,7 +114,7 @@ def _results(benchmark: DBBenchmark, width: int) -> Table:
             row.append(quantity(float(found.target_value), found.unit))
         row += [
             percent(float(found.slowdown)),
-            interval(_bounds(found)),
+            interval(bounds(found)),
             f"[{STYLES[found.verdict]}]{found.verdict.value}[/]",
             str(found.blocks),
         ]
@@ -188,63 +123,8 @@ def _results(benchmark: DBBenchmark, width: int) -> Table:
         f"{found.workload} on {found.target}: {found.cause}"
         for found in benchmark.status.comparisons
         if found.cause
-    ] + [tested_line(found) for found in benchmark.status.confirmations]
+    ] + [tested(found) for found in benchmark.status.confirmations]
     if causes:
         view.caption = escape("\n".join(causes))
         view.caption_justify = "left"
     return view
-
-
-def _bounds(found: Comparison) -> tuple[float, float] | None:
-    if found.confidence_interval is None:
-        return None
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
-
-
-def _count(benchmark: DBBenchmark) -> str:
-    progress = benchmark.status.progress
-    if progress is None:
-        return ""
-    text = f"{progress.trials_done}/{progress.trials_planned} trials, {progress.percent} %"
-    if progress.trials_invalid:
-        text += f", {progress.trials_invalid} not usable"
-    if progress.trials_contaminated:
-        text += f", {progress.trials_contaminated} contaminated"
-    return text
-
-
-def remaining(benchmark: DBBenchmark, now: datetime) -> str:
-    """The time that is left, as expected; empty where nothing is expected yet."""
-    progress = benchmark.status.progress
-    if progress is None or progress.estimated_completion_time is None:
-        return ""
-    seconds = (datetime.fromisoformat(progress.estimated_completion_time) - now).total_seconds()
-    minutes, rest = divmod(max(round(seconds), 0), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min" if minutes else f"{rest} s"
-
-
-def _warnings(benchmark: DBBenchmark) -> list[str]:
-    """Findings about the measurements that a reader must know."""
-    found = []
-    for kind in (ConditionType.REPRESENTATIVE, ConditionType.FAIRNESS_VERIFIED):
-        condition = _condition(benchmark, kind)
-        if condition is not None and condition.status is ConditionStatus.FALSE:
-            found.append(f"{kind.value}=False: {_told(condition)}")
-    return found
-
-
-def _current(benchmark: DBBenchmark) -> bool:
-    return benchmark.status.observed_generation == benchmark.metadata.generation
-
-
-def _condition(benchmark: DBBenchmark, kind: ConditionType) -> Condition | None:
-    for condition in benchmark.status.conditions:
-        if condition.type == kind.value:
-            return condition
-    return None
-
-
-def _told(condition: Condition) -> str:
-    return f"{condition.reason}: {condition.message}" if condition.message else condition.reason

@@ -83,7 +83,7 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--faster)}
 pre{background:var(--card);padding:.9rem 1rem;border-radius:4px;font-size:.84rem;line-height:1.4;
 white-space:pre-wrap}
 footer{border-top:1px solid var(--rule);margin-top:2rem}
-@media screen and (max-width:52rem){
+@media screen and (max-width:60rem){
 thead{position:absolute;clip-path:inset(50%);height:1px;overflow:hidden}
 table,tbody,tfoot,caption{display:block}
 tr{display:flex;flex-wrap:wrap;gap:0 1.2rem;padding:.35rem 0;border-bottom:1px solid var(--rule)}
