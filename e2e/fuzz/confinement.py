@@ -55,8 +55,13 @@ def _words(place: str, words: list[str]) -> None:
 
 
 def _config_map(name: str, data: dict[str, str], benchmark: DBBenchmark) -> None:
-    """JSON reads as JSON; the server's file has the settings that were asked for, and no other."""
+    """JSON reads as JSON; the server's file has the settings that were asked for, and no other.
+
+    Scripts mean nothing but to the driver, which is told of their files alone.
+    """
     for file, text in data.items():
+        if file.endswith(".sql"):
+            continue
         asked_for = benchmark.spec.database.config or {}
         if file.endswith(".json"):
             found = json.loads(text)

@@ -20,6 +20,7 @@ from dbbench.evaluate.connection import Connection
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.invalid import invalid_spec_status
 from dbbench.evaluate.queue import contender, queue
+from dbbench.evaluate.scripts import copies
 from dbbench.evaluate.state import Served, State
 from dbbench.metrics import benchmark_families
 from dbbench.plan import block, plan_seed
@@ -30,6 +31,7 @@ from dbbench.targets.build import foundation, instance, preparation
 from dbbench.targets.context import Context, Images
 from dbbench.targets.jobs import load_job, trial_job
 from dbbench.targets.network_policy import network_policies
+from dbbench.targets.scripts import files
 from fuzz.confinement import confined
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,6 +39,7 @@ IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1
 _STATUS = jsonschema.Draft202012Validator(schema_of(DBBenchmarkStatus))
 _DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _STEPS = 3
+HOSTILE_SCRIPT = "SELECT 'it''s'; -- $(HOSTNAME) \x00\x7f\u2028\U0001f600\n"
 
 
 class DefectError(AssertionError):
@@ -117,12 +120,27 @@ def _clusters(benchmark: DBBenchmark) -> Iterator[State]:
         for target in benchmark.spec.targets
         if target.external is not None
     }
-    yield replace(nothing, nodes=None, connections=secrets)
+    yield replace(nothing, nodes=None, connections=secrets, scripts=_scripts(benchmark))
     unread = replace(
-        nothing, nodes=None, connections=None, privileged_targets=True, cloud_native_pg=Served.YES
+        nothing,
+        nodes=None,
+        connections=None,
+        scripts=None,
+        privileged_targets=True,
+        cloud_native_pg=Served.YES,
     )
     yield unread
     yield replace(unread, kubevirt=True, data_volumes=True)
+
+
+def _scripts(benchmark: DBBenchmark) -> dict[str, dict[str, str]]:
+    """The user's ConfigMaps, with all that they are asked for."""
+    found: dict[str, dict[str, str]] = {}
+    for workload in benchmark.spec.workloads:
+        for script in files(workload.sql).values() if workload.sql else ():
+            if reference := script.config_map_key_ref:
+                found.setdefault(reference.name, {})[reference.key] = HOSTILE_SCRIPT
+    return found
 
 
 def _look(state: State) -> None:
@@ -145,6 +163,8 @@ def _manifests(benchmark: DBBenchmark, kubevirt: bool) -> Iterator[Manifest]:
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
     trials = block(benchmark.spec, seed, 1).trials
     yield from network_policies(Context(benchmark, IMAGES, kubevirt))
+    nothing = State(benchmark=benchmark, now=NOW, images=IMAGES, kubevirt=kubevirt)
+    yield from copies(nothing, _scripts(benchmark))
     for point in deployment_points(benchmark.spec):
         here = benchmark.model_copy(update={"spec": deployed(benchmark.spec, point)})
         ctx = Context(here, IMAGES, kubevirt)

@@ -234,7 +234,7 @@ def _object(dice: Dice, path: str) -> Manifest:
 # ---- what spans fields -------------------------------------------------------------------------
 
 _TARGETS = ("pod", "pod", "virtualMachine", "virtualMachine", "host", "cloudNativePG", "external")
-_WORKLOADS = ("tpch", "tpcc", "tatp", "zachmann")
+_WORKLOADS = ("tpch", "tpcc", "tatp", "sql", "zachmann")
 _OF_KUBEVIRT = (
     "ioThreadsPolicy", "ioThreads", "blockMultiQueue", "networkInterfaceMultiqueue",
 )  # fmt: skip
@@ -265,6 +265,8 @@ def _keep_the_rules(dice: Dice, spec: Manifest) -> None:
         del spec["targets"][0]["external"]
         spec["targets"][0]["pod"] = {}
     used = {kind for target in spec["targets"] for kind in target}
+    for workload in spec["workloads"]:
+        _keep_one_place(dice, workload.get("sql", {}))
     for target in spec["targets"]:
         if used & {"host", "external"}:
             target.pop("instances", None)
@@ -282,6 +284,17 @@ def _keep_the_rules(dice: Dice, spec: Manifest) -> None:
         spec.get("trials", {}).pop(name, None)
     if "hugepages" in spec.get("resources", {}):
         spec["resources"] |= {"memory": "4Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
+
+
+def _keep_one_place(dice: Dice, sql: Manifest) -> None:
+    """Each script is either written there or a ConfigMap's, and has a name of its own."""
+    scripts = sql.get("scripts", [])
+    for script in [*scripts, *([sql["setup"]] if "setup" in sql else [])]:
+        reference = script.pop("configMapKeyRef", {"name": "orders", "key": "order.sql"})
+        text = script.pop("text", "SELECT 1")
+        script |= {"text": text} if dice.hit(0.5) else {"configMapKeyRef": reference}
+    for index, script in enumerate(scripts):
+        script["name"] = f"{script['name'][:17].rstrip('-')}{index}"
 
 
 def _keep_to_the_targets(dice: Dice, spec: Manifest, used: set[str]) -> None:
@@ -304,7 +317,7 @@ def _keep_to_the_targets(dice: Dice, spec: Manifest, used: set[str]) -> None:
     kinds = {kind for workload in spec["workloads"] for kind in workload}
     sweep = spec.pop("sweep", None)
     if sweep is not None:
-        axes = [*(["clients"] if kinds & {"tpcc", "tatp"} else [])]
+        axes = [*(["clients"] if kinds & {"tpcc", "tatp", "sql"} else [])]
         axes += ["workProcesses"] if "zachmann" in kinds else []
         axes += ["cpu"] if "external" not in used else []
         axes += ["instances"] if not used & {"external", "host", "instances"} else []

@@ -1,4 +1,4 @@
-"""A pod against a QEMU VM, with all three workloads, from `kubectl apply` to nothing left.
+"""A pod against a QEMU VM, with the workloads of a database, from `kubectl apply` to nothing left.
 
 One benchmark runs once; the tests look at it from all sides, in the order of this file.
 """
@@ -24,14 +24,36 @@ from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.evaluate.properties import PROPERTIES
 from dbbench.plan import block
 
+SCRIPTS = {
+    "tables.sql": "DROP TABLE IF EXISTS item;\nCREATE TABLE item (id int PRIMARY KEY, stock int);\n"
+    "INSERT INTO item SELECT n, n % 7 FROM generate_series(1, 1000) AS n;\n",
+    "buy.sql": "\\set id random(1, 1000)\nUPDATE item SET stock = stock - 1 WHERE id = :id;\n",
+}
+LOOK = (
+    "\\set id random(1, 1000)\n-- \U0001f600\n"
+    "SELECT '$(HOSTNAME)', stock FROM item WHERE id = :id;\n"
+)
 WORKLOADS = [
     {"name": "analytics", "tpch": {"scaleFactor": "0.01", "queries": [1, 3, 6, 14], "runs": 1}},
     {"name": "orders", "tpcc": {"warehouses": 1, "warmup": "1s", "duration": "4s"}},
     {"name": "telecom", "tatp": {"subscribers": 1000, "warmup": "1s", "duration": "3s"}},
+    {
+        "name": "mine",
+        "sql": {
+            "setup": {"configMapKeyRef": {"name": "shop", "key": "tables.sql"}},
+            "scripts": [
+                {"name": "look", "weight": 3, "text": LOOK},
+                {"name": "buy", "configMapKeyRef": {"name": "shop", "key": "buy.sql"}},
+            ],
+            "clients": 2,
+            "warmup": "1s",
+            "duration": "3s",
+        },
+    },
 ]
 BLOCKS = 2
 RUN_SECONDS = 900
-METRIC = {"analytics": "totalRuntime", "orders": "throughput", "telecom": "throughput"}
+METRIC = {"analytics": "totalRuntime"} | dict.fromkeys(("orders", "telecom", "mine"), "throughput")
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +73,8 @@ def measured(operator: Helm, prometheus: Prometheus, module_namespace: Kubectl) 
         trials={"min": BLOCKS, "seed": 20261121, "contamination": {"maxRepeats": 0}},
         gates=[{"workload": "telecom", "target": "vm", "maxSlowdown": "1000000%"}],
     )
+    shop = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "shop"}, "data": SCRIPTS}
+    module_namespace.apply(shop)
     module_namespace.apply(document)
     found = Benchmark(module_namespace, "measured")
     found.wait_until_succeeded(limit=RUN_SECONDS)
@@ -107,6 +131,15 @@ def test_both_targets_got_the_same_data(measured: Benchmark) -> None:
         }
         assert set(digests) == {"pod", "vm"}
         assert len(set(digests.values())) == 1
+
+
+def test_the_users_own_scripts_ran_by_their_weights(trials: dict[str, dict]) -> None:
+    for trial in (one for one in trials.values() if one["workload"] == "mine"):
+        counts = {o["name"]: o["counts"] for o in trial["result"]["operations"]}
+        assert set(counts) == {"look", "buy"}
+        assert counts["look"]["ok"] > counts["buy"]["ok"] > 0
+        assert not any(count["error"] for count in counts.values())
+        assert [one["weight"] for one in trial["result"]["parameters"]["scripts"]] == [3, 1]
 
 
 def test_both_targets_ran_the_same_server_with_the_same_settings(trials: dict[str, dict]) -> None:

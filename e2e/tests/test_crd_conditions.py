@@ -32,6 +32,7 @@ WRITEBACK = {"dataDisk": {"cache": "writeback"}}
 DIRECT = {"dataDisk": {"cache": "none"}}
 SAME_NODE = {"colocation": "SameNode"}
 SAME_GUEST = {"colocation": "SameGuest"}
+SQL = {"name": "mine", "sql": {"scripts": [{"name": "one", "text": "SELECT 1"}]}}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,11 @@ def test_accepted(server: Kubectl, changes: dict[str, Any]) -> None:
             {"placement.driver": SAME_GUEST, "sweep": {"instances": [1, 2]}},
             "spec.placement.driver.colocation",
             "SameGuest is done by the agent inside a target",
+        ),
+        (
+            {"placement.driver": SAME_GUEST, "workloads.0": SQL},
+            "spec.placement.driver.colocation",
+            "the driver inside a target reads no files",
         ),
         (
             {"placement.driver": SAME_NODE, "resources.dedicatedCPUs": False},

@@ -44,6 +44,7 @@ POD, VM = {"name": "pod", "pod": {}}, {"name": "vm", "virtualMachine": {}}
 SOCKETS = {"name": "vm", "virtualMachine": {"cpu": {"sockets": 1}}}
 MODEL = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt", "cpu": {"model": "host-model"}}}
 
+MINE = {"name": "mine", "sql": {"scripts": [{"name": "one", "text": "SELECT 1"}]}}
 COSTS = {"name": "costs", "micro": {"threads": [1, 2]}}
 MEMORY = {"name": "memory", "zachmann": {"tableSize": "10M"}}
 
@@ -51,6 +52,7 @@ ACCEPTED: list[tuple[Any, dict[str, Any]]] = [
     ({"clients": [1, 8, 64]}, {}),
     ({"clients": [64, 1], "design": "OneAtATime"}, {}),
     ({"clients": [1, 10000]}, {"workloads": [TPCH, *tatps(1)]}),
+    ({"clients": [1, 8]}, {"workloads": [MINE]}),
     ({"cpu": [1, 2, 4]}, {}),
     ({"cpu": [1, 512], "instances": [1, 16], "clients": [1, 64]}, {}),
     ({"cpu": [1, 2]}, {"workloads": [TPCH], "targets": [POD, MODEL]}),
@@ -92,7 +94,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     ),
     ({"cpu": [1, 2]}, {"workloads": [COSTS]}, "spec.workloads", "needs a CPU of its own"),
     ({"instances": [1, 2]}, {"workloads": [COSTS]}, "spec.workloads", "measures one instance"),
-    ({"clients": [1, 2]}, {"workloads": [MEMORY]}, "spec.sweep.clients", "only tpcc and tatp"),
+    ({"clients": [1, 2]}, {"workloads": [MEMORY]}, "spec.sweep.clients", "only tpcc, tatp and sql"),
     (
         {"workProcesses": [1, 4096]},
         {"workloads": [MEMORY]},

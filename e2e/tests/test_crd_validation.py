@@ -22,6 +22,8 @@ def server(crd: Kubectl, module_namespace: Kubectl) -> Kubectl:
 
 
 TPCH = {"scaleFactor": "0.01"}
+SCRIPT = {"name": "look", "text": "SELECT 1"}
+FROM_CONFIG_MAP = {"configMapKeyRef": {"name": "orders.v2", "key": "order.sql"}}
 MYSQL_CONFIG = {"innodb_buffer_pool_size": "2G", "report_port": "1", "skip_log_bin": "1"}
 
 
@@ -53,6 +55,23 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("workloads.0", {"name": "o", "tpcc": {"warehouses": 100000, "clients": 10000}}),
     ("workloads.0", {"name": "o", "tpcc": {"warehouses": 1, "warmup": "0s"}}),
     ("workloads.0", {"name": "t", "tatp": {"subscribers": 1, "distribution": "Uniform"}}),
+    ("workloads.0", {"name": "s", "sql": {"scripts": [SCRIPT]}}),
+    (
+        "workloads.0",
+        {
+            "name": "s",
+            "sql": {
+                "setup": FROM_CONFIG_MAP,
+                "scripts": [
+                    {**FROM_CONFIG_MAP, "name": "order"},
+                    {"name": "a", "weight": 1000000, "text": "SELECT ':x'; -- $(HOSTNAME)\n" * 900},
+                ],
+                "clients": 10000,
+                "warmup": "0s",
+                "duration": "5m",
+            },
+        },
+    ),
     ("workloads.0", {"name": "m", "zachmann": {}}),
     ("workloads.0", {"name": "c", "micro": {}}),
     (
@@ -170,7 +189,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "workloads.0",
         {"name": "w"},
         "spec.workloads[0]",
-        "set one of tpch, tpcc, tatp, zachmann, micro",
+        "set one of tpch, tpcc, tatp, sql, zachmann, micro",
     ),
     (
         "workloads.0",
@@ -309,6 +328,58 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "workloads.0",
         {"name": "o", "tpcc": {"warehouses": 1, "duration": "10"}},
         "spec.workloads[0].tpcc.duration",
+        "should match",
+    ),
+    ("workloads.0", {"name": "s", "sql": {}}, "spec.workloads[0].sql.scripts", "Required value"),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": []}},
+        "spec.workloads[0].sql.scripts",
+        "at least 1 items",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [SCRIPT, SCRIPT]}},
+        "spec.workloads[0].sql.scripts[1]",
+        "Duplicate value",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [{"name": "look"}]}},
+        "spec.workloads[0].sql.scripts[0]",
+        "set either text or configMapKeyRef",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [SCRIPT], "setup": {**FROM_CONFIG_MAP, "text": "x"}}},
+        "spec.workloads[0].sql.setup",
+        "written in one place",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [{**SCRIPT, "name": "look@9"}]}},
+        "spec.workloads[0].sql.scripts[0].name",
+        "should match",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [{**SCRIPT, "weight": 0}]}},
+        "spec.workloads[0].sql.scripts[0].weight",
+        "greater than or equal to 1",
+    ),
+    (
+        "workloads.0",
+        {"name": "s", "sql": {"scripts": [{**SCRIPT, "text": "x" * 32769}]}},
+        "spec.workloads[0].sql.scripts[0].text",
+        "may not be more than 32768",
+    ),
+    (
+        "workloads.0",
+        {
+            "name": "s",
+            "sql": {"scripts": [SCRIPT], "setup": {"configMapKeyRef": {"name": "a", "key": "b/c"}}},
+        },
+        "spec.workloads[0].sql.setup.configMapKeyRef.key",
         "should match",
     ),
     (

@@ -103,6 +103,7 @@ class ModelCluster:
     kubevirts: tuple[dict[str, Any], ...] | None = None
     data_volumes: bool = False
     connections: dict[str, Connection] = field(default_factory=dict)
+    scripts: dict[str, dict[str, str]] | None = field(default_factory=dict)
     cloud_native_pg: Served = Served.YES
     now: datetime = START
     status: dict[str, Any] = field(default_factory=dict)
@@ -142,6 +143,7 @@ class ModelCluster:
             kubevirts=self.kubevirts,
             data_volumes=self.data_volumes,
             connections=self.connections,
+            scripts=self.scripts,
             cloud_native_pg=self.cloud_native_pg,
             trials=tuple(r for r in self.records.values() if isinstance(r, TrialRecord)),
             loads=tuple(r for r in self.records.values() if isinstance(r, LoadRecord)),
@@ -172,6 +174,10 @@ class ModelCluster:
             action()
             ref = Ref("Secret", "bench-credentials")
             self.objects.setdefault(ref, {"metadata": {"name": ref.name, "labels": {}}})
+        for manifest in decision.create:
+            action()
+            ref = Ref(manifest["kind"], manifest["metadata"]["name"])
+            self.objects.setdefault(ref, copy.deepcopy(manifest))
         for manifest in decision.apply:
             action()
             self._apply(manifest)

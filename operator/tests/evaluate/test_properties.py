@@ -84,6 +84,7 @@ def report() -> dict[str, Any]:
                 "settings": {"work_mem": "4MB"},
             },
             "operations": [query("1"), probe("CLOCK_READ"), probe("FSYNC")],
+            "parameters": {"scripts": [{"name": "look", "digest": "sha256:1"}]},
             "target": {"facts": facts},
         },
     }
@@ -130,6 +131,12 @@ CASES = {
     ),
     "data of {}": Case(
         "data of analytics", "sha256:1", "sha256:2", ("load.data.digest", "sha256:2")
+    ),
+    "statements of {}": Case(
+        "statements of analytics look",
+        "sha256:1",
+        "sha256:2",
+        ("trial.parameters.scripts", [{"name": "look", "digest": "sha256:2"}]),
     ),
     "plan of {}": Case(
         "plan of analytics Q1",

@@ -12,6 +12,7 @@ from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds,
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 ASSUMED = Assumptions()
+ONE = {"text": "SELECT 1"}
 
 
 def spec(**changes: Any) -> DBBenchmarkSpec:
@@ -49,6 +50,8 @@ def test_the_formula_for_one_workload_on_a_pod_and_a_guest() -> None:
         ),
         ({"tatp": {"subscribers": 200_000, "warmup": "0s", "duration": "1m"}}, 60, 8 + 30),
         ({"micro": {"probes": ["Sort", "Fsync"], "time": "5s"}}, 2 * 4 * 1.2 * 5, 0),
+        ({"sql": {"setup": ONE, "scripts": [ONE | {"name": "one"}]}}, 70, 8 + 30),
+        ({"sql": {"scripts": [ONE | {"name": "one"}], "warmup": "0s"}}, 60, 0),
         ({"zachmann": {"warmup": "10s", "duration": "15m"}}, 910, 0),
     ],
 )

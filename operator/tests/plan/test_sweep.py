@@ -18,6 +18,7 @@ NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 TPCH = {"name": "q", "tpch": {"scaleFactor": "1", "connection": ["Shared", "PerQuery"]}}
 TPCC = {"name": "orders", "tpcc": {"warehouses": 1, "clients": 8}}
 TATP = {"name": "telecom", "tatp": {"subscribers": 1000}}
+MINE = {"name": "mine", "sql": {"scripts": [{"name": "one", "text": "SELECT 1"}]}}
 MEMORY = {"name": "memory", "zachmann": {"workProcesses": 2}}
 seeds = st.integers(0, 2**53 - 1)
 indices = st.integers(1, 1000)
@@ -228,6 +229,8 @@ def test_work_processes_are_an_axis_of_zachmann_alone() -> None:
     spec = spec_with({"workProcesses": [1, 3], "clients": [1, 8]}, MEMORY, TATP)
     assert points(spec, "memory") == [{"workProcesses": "1"}, {"workProcesses": "3"}]
     assert points(spec, "telecom") == [{"clients": "1"}, {"clients": "8"}]
+    mine = spec_with({"clients": [1, 8]}, MINE)
+    assert points(mine, "mine") == [{"clients": "1"}, {"clients": "8"}]
     alone = spec_with({"workProcesses": [1, 3], "cpu": [1, 4], "design": "OneAtATime"}, MEMORY)
     assert points(alone, "memory") == [
         {"workProcesses": processes, "cpu": cpu}

@@ -22,6 +22,7 @@ from dbbench.targets import (
     trial_job,
 )
 from dbbench.targets.network_policy import network_policies
+from dbbench.targets.scripts import config_map
 
 from .conftest import context
 
@@ -189,6 +190,25 @@ def micro(body: dict[str, Any]) -> None:
         {"name": "costs", "micro": costs | {"time": "2s", "fileSize": "16Mi"}},
         {"name": "all", "micro": {}},
         {"name": "memory", "zachmann": {"tableSize": "32M"}},
+    ]
+
+
+def sql(body: dict[str, Any]) -> None:
+    """A script written in the spec, and one of a ConfigMap's."""
+    orders = {"name": "orders", "key": "order.sql"}
+    body["spec"]["workloads"] = [
+        {
+            "name": "mine",
+            "sql": {
+                "setup": {"text": "CREATE TABLE item (id int)"},
+                "scripts": [
+                    {"name": "look", "weight": 9, "text": "SELECT ':x; --' FROM item;\n"},
+                    {"name": "order", "configMapKeyRef": orders},
+                ],
+                "clients": 4,
+            },
+        },
+        {"name": "bare", "sql": {"scripts": [{"name": "one", "text": "SELECT 1"}]}},
     ]
 
 
@@ -403,6 +423,23 @@ def test_trial_jobs_beside_the_database(golden: Golden) -> None:
     jobs = [trial_job(ctx, trial, 1) for trial in plan.block(ctx.spec, 7, 1).trials]
     assert "secret" not in str([job["spec"]["template"]["spec"] for job in jobs])
     golden("trial-same-guest", jobs)
+
+
+def test_jobs_of_the_users_own_statements(golden: Golden) -> None:
+    """Their text is in a file, and in no command line."""
+    ctx = context(sql)
+    copy = config_map(ctx, "mine", {"_setup.sql": "CREATE", "look.sql": "x", "order.sql": "y"})
+    jobs = [load_job(ctx, ctx.spec.target("vm"), ctx.spec.workload("mine"), 1)]
+    trials = [trial for trial in plan.block(ctx.spec, 7, 1).trials if trial.target == "vm"]
+    jobs += [trial_job(ctx, trial, 1) for trial in trials]
+    assert not any(word in str(jobs) for word in ("SELECT", "CREATE", "--replace"))
+    golden("sql", [copy, *jobs])
+
+
+def test_statements_without_a_setup_have_nothing_to_load() -> None:
+    ctx = context(sql)
+    with pytest.raises(ValueError, match="'bare' has no data"):
+        load_job(ctx, ctx.spec.target("vm"), ctx.spec.workload("bare"), 1)
 
 
 def test_trial_jobs_of_unit_costs(golden: Golden) -> None:

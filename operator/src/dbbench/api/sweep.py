@@ -47,7 +47,8 @@ class Sweep(ApiModel):
         ),
     )
     clients: list[Annotated[int, Field(ge=1, le=10000)]] | None = _axis(
-        10000, "Concurrent clients of the workloads tpcc and tatp, in place of their own `clients`."
+        10000,
+        "Concurrent clients of the workloads tpcc, tatp and sql, in place of their own `clients`.",
     )
     work_processes: list[Annotated[int, Field(ge=1, le=4096)]] | None = _axis(
         4096, "Processes of the workload zachmann, in place of its own `workProcesses`."
@@ -62,10 +63,10 @@ class Sweep(ApiModel):
     )
 
 
+_SERVED = "(has(w.tpcc) || has(w.tatp) || has(w.sql))"
 # Values of an axis in one workload: none where it has no such parameter.
 _SIZES = {
-    "clients": "has(self.sweep.clients) && (has(w.tpcc) || has(w.tatp)) ? "
-    "self.sweep.clients.size()",
+    "clients": f"has(self.sweep.clients) && {_SERVED} ? self.sweep.clients.size()",
     "workProcesses": "has(self.sweep.workProcesses) && has(w.zachmann) ? "
     "self.sweep.workProcesses.size()",
     "cpu": "has(self.sweep.cpu) ? self.sweep.cpu.size()",
@@ -83,10 +84,9 @@ _CACHES_AND_CONNECTIONS = (
 
 SWEEP_RULES = (
     rule(
-        "!has(self.sweep) || !has(self.sweep.clients) || "
-        "self.workloads.exists(w, has(w.tpcc) || has(w.tatp))",
-        "only tpcc and tatp have clients, and there is none of them among the workloads; remove "
-        "sweep.clients",
+        f"!has(self.sweep) || !has(self.sweep.clients) || self.workloads.exists(w, {_SERVED})",
+        "only tpcc, tatp and sql have clients, and there is none of them among the workloads; "
+        "remove sweep.clients",
         field_path=".sweep.clients",
     ),
     rule(

@@ -18,6 +18,7 @@ from dbbench.api.base import (
     rules,
 )
 from dbbench.api.quantities import DECIMAL_PATTERN
+from dbbench.api.sql import SqlWorkload
 
 
 class Connection(StrEnum):
@@ -233,7 +234,7 @@ class MicroWorkload(ApiModel):
     )
 
 
-_KINDS = ("tpch", "tpcc", "tatp", "zachmann", "micro")
+_KINDS = ("tpch", "tpcc", "tatp", "sql", "zachmann", "micro")
 
 
 class Workload(ApiModel):
@@ -256,6 +257,7 @@ class Workload(ApiModel):
     tpch: TpchWorkload | None = None
     tpcc: TpccWorkload | None = None
     tatp: TatpWorkload | None = None
+    sql: SqlWorkload | None = None
     zachmann: ZachmannWorkload | None = None
     micro: MicroWorkload | None = None
 
@@ -266,8 +268,8 @@ class Workload(ApiModel):
 
     @property
     def has_data(self) -> bool:
-        """Whether it runs against the database, with data that are loaded before."""
-        return self.local is None
+        """Whether it has data that are loaded before it runs."""
+        return self.local is None and (self.sql is None or self.sql.setup is not None)
 
     @property
     def local(self) -> str | None:
@@ -275,6 +277,11 @@ class Workload(ApiModel):
         return self.kind if self.zachmann or self.micro else None
 
     @property
-    def timed(self) -> TpccWorkload | TatpWorkload | ZachmannWorkload | None:
+    def served(self) -> TpccWorkload | TatpWorkload | SqlWorkload | None:
+        """What has clients that run transactions."""
+        return self.tpcc or self.tatp or self.sql
+
+    @property
+    def timed(self) -> TpccWorkload | TatpWorkload | SqlWorkload | ZachmannWorkload | None:
         """What has a warm-up and a measured window; None for queries in passes."""
-        return self.tpcc or self.tatp or self.zachmann
+        return self.served or self.zachmann

@@ -19,6 +19,14 @@ WORKLOAD_RULES = (
         field_path=".workloads",
     ),
     rule(
+        "!has(self.placement.driver.colocation) || "
+        "self.placement.driver.colocation != 'SameGuest' || "
+        "!self.workloads.exists(w, has(w.sql))",
+        "the driver inside a target reads no files, and the scripts of the workload sql are files; "
+        "remove the workload, or give the driver a node",
+        field_path=".placement.driver.colocation",
+    ),
+    rule(
         "!self.workloads.exists(w, has(w.zachmann)) || "
         "self.targets.all(t, !has(t.external) && !has(t.cloudNativePG))",
         "zachmann is run by dbbench's agent beside the database: targets external and "

@@ -119,6 +119,7 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
     return Decision(
         status=status,
         create_credentials=Ref("Secret", credentials) not in state.objects,
+        create=step.created,
         # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
         delete=_recorded_jobs(state),

@@ -23,13 +23,14 @@ class Decision:
     """Carried out in this order: store, then create and apply, then delete, then the status.
 
     `store` comes first so that a job is never deleted before its result is safe. `create` holds
-    objects that are made once and never overwritten (a generated password). `expired`: the
-    benchmark itself is deleted, and nothing else is done.
+    objects that are made once and never overwritten (and `create_credentials` a password).
+    `expired`: the benchmark itself is deleted, and nothing else is done.
     """
 
     status: DBBenchmarkStatus
     store: tuple[TrialRecord | LoadRecord, ...] = ()
     create_credentials: bool = False
+    create: tuple[Manifest, ...] = ()
     apply: tuple[Manifest, ...] = ()
     delete: tuple[Ref, ...] = ()
     expired: bool = False

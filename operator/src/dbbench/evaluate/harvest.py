@@ -17,6 +17,8 @@ from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecor
 
 # Exit codes of the driver after which another attempt can end no differently.
 _FINAL = {2: "InvalidArguments", 4: "ConsistencyCheckFailed"}
+# A mistake in the user's own statements, of which the message has the line.
+_OF_SCRIPTS = "InvalidScript"
 _INVALID_EXIT_CODE = 5
 # The end of the driver of one instance ends those of the others, which say this.
 _CONSEQUENCE = "ProcessLost"
@@ -197,7 +199,8 @@ def _of_error(subject: str, output: DriverOutput) -> Verdict:
     error = output.error or {}
     code = error.get("exitCode")
     outcome = Outcome.INVALID if code == _INVALID_EXIT_CODE else Outcome.FAILED
-    reason = _FINAL.get(code or 0) or str(error.get("reason") or "DriverFailed")
+    said = str(error.get("reason") or "DriverFailed")
+    reason = said if said == _OF_SCRIPTS else _FINAL.get(code or 0, said)
     return Verdict(
         outcome, reason, f"{subject}: {error.get('message', 'no message')}", output.result
     )
@@ -205,4 +208,4 @@ def _of_error(subject: str, output: DriverOutput) -> Verdict:
 
 def is_final(record: TrialRecord | LoadRecord) -> bool:
     """Whether another attempt can only end in the same way."""
-    return record.reason in _FINAL.values()
+    return record.reason in (*_FINAL.values(), _OF_SCRIPTS)

@@ -14,6 +14,7 @@ from dbbench.api.target import Target
 from dbbench.evaluate.external_preflight import external_problems
 from dbbench.evaluate.machine_preflight import machine_problems
 from dbbench.evaluate.problem import Problem
+from dbbench.evaluate.scripts import script_problems
 from dbbench.evaluate.state import Manifest, Served, State, labels_of
 from dbbench.plan.deployment import at_point, deployment_points, largest_first, point_name
 from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
@@ -31,6 +32,7 @@ def problems(state: State) -> tuple[Problem, ...]:
         *_cloud_native_pg(spec, state.cloud_native_pg),
         *machine_problems(state, _only_node(spec, state.nodes)),
         *external_problems(state),
+        *(() if state.scripts is None else script_problems(state.benchmark, state.scripts)),
         *(() if state.privileged_targets else _privileged(spec)),
     )
 

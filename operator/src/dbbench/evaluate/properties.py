@@ -201,6 +201,12 @@ def _plans(seen: Seen) -> Values:
     }
 
 
+def _statements(seen: Seen) -> Values:
+    """A trial of another workload has none."""
+    scripts = (seen.result.get("parameters") or {}).get("scripts") or []
+    return {f"{seen.workload} {script['name']}": str(script["digest"]) for script in scripts}
+
+
 def _events(seen: Seen) -> str | None:
     """What the workload micro could measure: a mean over other events is another one."""
     found = [
@@ -318,6 +324,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property("server version", "the server", _server_version),
     Property("setting {}", "the server: `pg_settings`, `SHOW GLOBAL VARIABLES`", _settings),
     Property("data of {}", "digest of what was loaded", lambda seen: seen.digests),
+    Property("statements of {}", "sha256 of each script of the workload sql", _statements),
     Property("plan of {}", "`EXPLAIN`, without costs and counts", _plans),
     Property("events with a cost", "the workload micro: what the machine has", _events),
     Property("instances", SPEC, lambda seen: str(seen.target.instances)),

@@ -44,10 +44,11 @@ class State:
     operator may not read them (it watches single namespaces); so is `data_volumes`: whether the
     cluster serves CDI's DataVolumes, `cloud_native_pg`: what of CloudNativePG's API is there for
     the operator, where a target needs it, and `connections`: the Secrets of external databases that
-    there are, by name, None where they may not be read. `privileged_targets`: whether this operator
-    may run targets that use a node's own namespaces or files. `network_policies`: whether it makes
-    them. `wait`: why the benchmark cannot have
-    its nodes now; looked for only when it needs them and does not have them.
+    there are, by name, None where they may not be read. `scripts`: texts of the user's ConfigMaps
+    that are still to be copied from, by name and key, None where they may not be read.
+    `privileged_targets`: whether this operator may run targets that use a node's own namespaces or
+    files. `network_policies`: whether it makes them. `wait`: why the benchmark cannot have its
+    nodes now; looked for only when it needs them and does not have them.
     """
 
     benchmark: DBBenchmark
@@ -66,6 +67,7 @@ class State:
     data_volumes: bool = False
     cloud_native_pg: Served = Served.NO
     connections: Mapping[str, Connection] | None = field(default_factory=dict)
+    scripts: Mapping[str, Mapping[str, str]] | None = field(default_factory=dict)
     logs: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     wait: Wait | None = None
     trials: tuple[TrialRecord, ...] = ()

@@ -14,6 +14,7 @@ from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
+from dbbench.evaluate.scripts import copies, script_problems, uncopied
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.plan import Trial
 from dbbench.plan.deployment import confirming_points, deployment_points
@@ -35,12 +36,14 @@ from dbbench.targets.names import LABEL_DEPLOYMENT, place
 class Waiting:
     """A step that goes on: objects that must exist, and when to lose patience.
 
-    `limit_seconds` None: something else (a job's own deadline) ends the step.
+    `created`: more of them, which never change. `limit_seconds` None: something else (a job's own
+    deadline) ends the step.
     """
 
     step: str
     description: str
     objects: tuple[Manifest, ...] = ()
+    created: tuple[Manifest, ...] = ()
     limit_seconds: int | None = None
     overdue: Problem | None = None
 
@@ -58,17 +61,35 @@ Step = Waiting | Failed
 def next_step(state: State, trial: Trial) -> Step:
     """What must happen so that this trial gets measured.
 
-    In order: other deployments stop, and this one if it still runs from an earlier block; the
-    guest's disk is made, the database starts and answers, each workload is loaded, the trial runs.
-    Of an external target only the last two; the others stop for it all the same.
+    In order: the user's scripts are copied; other deployments stop, and this one if it still runs
+    from an earlier block; the guest's disk is made, the database starts and answers, each workload
+    is loaded, the trial runs.
+    Of an external target only the copies and the last two; the others stop for it all the same.
     """
     here = state.at(trial.point)
     target = here.benchmark.spec.target(trial.deployment)
     return (
-        _stop_others(state, target)
+        _scripts(state)
+        or _stop_others(state, target)
         or (_deployment(here, target, trial) if target.deployed else None)
         or _loads(here, target, trial)
         or _trial(here, trial)
+    )
+
+
+def _scripts(state: State) -> Step | None:
+    """Keeps what the user's scripts say now; None when all have their copies."""
+    workloads = uncopied(state)
+    if not workloads:
+        return None
+    found = state.scripts or {}
+    if problem := next(script_problems(state.benchmark, found), None):
+        return Failed(problem)
+    return Waiting(
+        step="scripts",
+        description=f"copying the scripts of {', '.join(workloads)}",
+        created=copies(state, found),
+        limit_seconds=duration(state.benchmark.spec.timeouts.ready),
     )
 
 

@@ -41,6 +41,8 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
         await _store(cluster, state, decision.store)
     if decision.create_credentials:
         await cluster.create(SECRET, secret(state.context, secrets.token_urlsafe(32)))
+    for manifest in decision.create:
+        await cluster.create(BY_NAME[manifest["kind"]], manifest)
     for manifest in decision.apply:
         await cluster.apply(BY_NAME[manifest["kind"]], manifest)
     for ref in decision.delete:

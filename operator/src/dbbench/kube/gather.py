@@ -1,6 +1,7 @@
 """Reads everything that a decision about one benchmark needs."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.machine import Runtime
 from dbbench.evaluate.connection import Connection, connection_of
 from dbbench.evaluate.harvest import recorded_identities, unrecorded_jobs
+from dbbench.evaluate.scripts import config_maps_of
 from dbbench.evaluate.state import Manifest, Ref, Served, State, labels_of
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.kinds import (
@@ -24,6 +26,7 @@ from dbbench.kube.kinds import (
     POD,
     SECRET,
     VIRTUAL_MACHINE,
+    Kind,
 )
 from dbbench.kube.offer import Offer
 from dbbench.results.storage import read
@@ -168,6 +171,7 @@ async def _with_details(cluster: Cluster, offer: Offer, state: State) -> State:
         kubevirts=kubevirts,
         data_volumes=data_volumes,
         connections=connections,
+        scripts=await _scripts(cluster, state),
         logs=logs,
     )
 
@@ -197,15 +201,38 @@ async def _connections(cluster: Cluster, benchmark: DBBenchmark) -> dict[str, Co
         for target in benchmark.spec.targets
         if target.external is not None
     }
+    found = await _named(cluster, SECRET, benchmark, names)
+    if found is None:
+        return None
+    return {secret["metadata"]["name"]: connection_of(secret) for secret in found}
+
+
+async def _scripts(cluster: Cluster, state: State) -> dict[str, dict[str, str]] | None:
+    """Texts of the user's ConfigMaps that are still to be copied from; None without the right."""
+    found = await _named(cluster, CONFIG_MAP, state.benchmark, config_maps_of(state))
+    if found is None:
+        return None
+    return {one["metadata"]["name"]: one.get("data") or {} for one in found}
+
+
+async def _named(
+    cluster: Cluster, kind: Kind, benchmark: DBBenchmark, names: Iterable[str]
+) -> list[Manifest] | None:
+    """Objects of the user's that exist; None without the right to look.
+
+    Listed one by one: reading them needs no other right than that for the benchmark's own.
+    """
     namespace = benchmark.metadata.namespace
-    # Listed one by one: reading them needs no other right than that for the benchmark's own.
     try:
-        lists = [await cluster.list(SECRET, namespace, fields=f"metadata.name={n}") for n in names]
+        lists = [
+            await cluster.list(kind, namespace, fields=f"metadata.name={name}")
+            for name in sorted(names)
+        ]
     except ApiException as error:
         if error.status == 403:
             return None
         raise
-    return {found["metadata"]["name"]: connection_of(found) for one in lists for found in one}
+    return [found for one in lists for found in one]
 
 
 async def _job_logs(cluster: Cluster, state: State, job: Manifest) -> tuple[str | None, ...]:

@@ -2,7 +2,7 @@
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
 cells (job + trial)); with `confirm`, tests of causes add the same for their own cells. A trial of
-TPC-H is its passes, with a restart before each cold query; of TPC-C, TATP and zachmann it is
+TPC-H is its passes, with a restart before each cold query; of TPC-C, TATP, sql and zachmann it is
 warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
@@ -33,7 +33,8 @@ class Assumptions:
     database answers. `stop`: until its pod is gone. `disk`: making a guest's root disk. `query`:
     one TPC-H query at scale factor 1; `restart`: the database's, before each cold query.
     `tpch_load`: loading scale factor 1. `tpcc_load`: one warehouse. `tatp_load`: 100,000
-    subscribers. `figures`: how many figures one of micro's probes has, a number and not seconds.
+    subscribers. `sql_setup`: the setup script of sql, whatever it does. `figures`: how many figures
+    one of micro's probes has, a number and not seconds.
     """
 
     job: float = 8
@@ -46,6 +47,7 @@ class Assumptions:
     tpch_load: float = 120
     tpcc_load: float = 10
     tatp_load: float = 15
+    sql_setup: float = 30
     figures: float = 4
 
     def changed(self, values: Mapping[str, float]) -> "Assumptions":
@@ -149,6 +151,8 @@ def load_seconds(workload: Workload, assumed: Assumptions) -> float:
         seconds += assumed.tpcc_load * workload.tpcc.warehouses
     if workload.tatp:
         seconds += assumed.tatp_load * workload.tatp.subscribers / 100_000
+    if workload.sql:
+        seconds += assumed.sql_setup
     return seconds
 
 

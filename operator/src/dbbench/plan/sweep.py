@@ -58,9 +58,8 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
 
 def _axes(spec: DBBenchmarkSpec, sweep: Sweep, workload: Workload) -> list[Axis]:
     found = []
-    served = workload.tpcc or workload.tatp
-    if sweep.clients and served:
-        found.append(Axis(CLIENTS, tuple(sweep.clients), served.clients))
+    if sweep.clients and workload.served:
+        found.append(Axis(CLIENTS, tuple(sweep.clients), workload.served.clients))
     if sweep.work_processes and workload.zachmann:
         base = workload.zachmann.work_processes
         found.append(Axis(WORK_PROCESSES, tuple(sweep.work_processes), base))

@@ -7,6 +7,7 @@ of transactions together, by a barrier that nothing outside their pod reaches; t
 from dbbench.api.quantities import duration, quantity
 from dbbench.api.resources import Resources
 from dbbench.api.spec import DBBenchmarkSpec
+from dbbench.api.sql import Script, SqlWorkload
 from dbbench.api.target import Target
 from dbbench.api.workload import (
     CacheState,
@@ -23,7 +24,7 @@ from dbbench.engines.engine import PASSWORD_FILE, SECRET
 from dbbench.plan import Cell, Trial, cache_state, plan_seed
 from dbbench.plan.cells import connection
 from dbbench.plan.sweep import CLIENTS, WORK_PROCESSES
-from dbbench.targets import external, names, placement, security, volumes
+from dbbench.targets import external, names, placement, scripts, security, volumes
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.service import AGENT_PORT, HOST_AGENT_PORT, has_host_agent
 from dbbench.targets.single_run import job
@@ -68,12 +69,13 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         _pod(
             ctx,
             target,
+            workload,
             [
                 [
                     kind,
                     "load",
                     *options,
-                    *_anew(one),
+                    *_anew(one, workload),
                     *_database(ctx, one, workload.name),
                     *_common(ctx, one, seed),
                 ]
@@ -99,7 +101,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
     kind, options = run_arguments(workload, trial.cell, spec)
     target = spec.target(trial.deployment)
     instances = spec.instances(trial.deployment)
-    beside = workload.has_data and spec.placement.inside_targets
+    beside = workload.local is None and spec.placement.inside_targets
     if beside:
         commands = [_beside(ctx, target, workload.name, [kind, "run", *options], trial.seed)]
     else:
@@ -109,7 +111,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
                 "run",
                 *options,
                 *_together(index, len(instances)),
-                *(_database(ctx, one, workload.name) if workload.has_data else ()),
+                *(_database(ctx, one, workload.name) if workload.local is None else ()),
                 *_common(ctx, one, trial.seed),
             ]
             for index, one in enumerate(instances)
@@ -119,7 +121,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         names.trial_job_name(benchmark, trial, attempt),
         labels,
         duration(spec.timeouts.trial),
-        _pod(ctx, target, commands, secret=workload.has_data and not beside),
+        _pod(ctx, target, workload, commands, secret=workload.local is None and not beside),
     )
 
 
@@ -150,6 +152,8 @@ def load_arguments(workload: Workload) -> tuple[str, list[str]]:
             return "tpcc", ["--warehouses", str(tpcc.warehouses)]
         case Workload(tatp=TatpWorkload() as tatp):
             return "tatp", ["--subscribers", str(tatp.subscribers)]
+        case Workload(sql=SqlWorkload(setup=Script())):
+            return "sql", [*scripts.LOAD_OPTIONS]
     raise ValueError(f"workload {workload.name!r} has no data")
 
 
@@ -162,6 +166,8 @@ def run_arguments(workload: Workload, cell: Cell, spec: DBBenchmarkSpec) -> tupl
         return "zachmann", _zachmann(workload.zachmann, cell, spec.resources)
     if workload.micro:
         return "micro", _micro(workload.micro)
+    if workload.sql:
+        return "sql", [*scripts.run_options(workload.sql), *_steady(workload.sql, cell)]
     kind, options = load_arguments(workload)
     match workload:
         case Workload(tpch=TpchWorkload() as tpch):
@@ -187,7 +193,7 @@ def run_arguments(workload: Workload, cell: Cell, spec: DBBenchmarkSpec) -> tupl
     return kind, options
 
 
-def _steady(workload: TpccWorkload | TatpWorkload, cell: Cell) -> list[str]:
+def _steady(workload: TpccWorkload | TatpWorkload | SqlWorkload, cell: Cell) -> list[str]:
     return [
         "--clients", cell.value(CLIENTS, str(workload.clients)),
         "--warmup", workload.warmup,
@@ -228,13 +234,14 @@ def _together(index: int, instances: int) -> list[str]:
     return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]
 
 
-def _anew(instance: Target) -> list[str]:
+def _anew(instance: Target, workload: Workload) -> list[str]:
     """Option of a load that may drop what is in its way.
 
     A deployed database is the benchmark's own, with what an earlier attempt has left. In an
-    external one nothing is dropped but the benchmark's own load that was interrupted.
+    external one nothing is dropped but the benchmark's own load that was interrupted. What a
+    user's own script makes, it drops itself.
     """
-    return ["--replace"] if instance.deployed else []
+    return ["--replace"] if instance.deployed and workload.sql is None else []
 
 
 def _database(ctx: Context, instance: Target, workload: str) -> list[str]:
@@ -294,10 +301,18 @@ def containers(instances: int) -> list[str]:
 
 
 def _pod(
-    ctx: Context, target: Target, commands: list[list[str]], *, secret: bool = True
+    ctx: Context,
+    target: Target,
+    workload: Workload,
+    commands: list[list[str]],
+    *,
+    secret: bool = True,
 ) -> Manifest:
     """`secret`: whether the drivers need to know how to reach the database."""
     mounts, source = _secret(ctx, target) if secret else ([], [])
+    if workload.sql:
+        mounts = [*mounts, scripts.mount()]
+        source = [*source, scripts.volume(ctx, workload.name)]
     return {
         **placement.on_node(ctx.spec.placement.of_driver),
         "securityContext": security.pod(security.DRIVER_ID),

@@ -165,6 +165,11 @@ def launcher_config_name(benchmark: DBBenchmark, target: str) -> str:
     return child_name(benchmark.metadata.name, target, "launcher")
 
 
+def scripts_name(benchmark: DBBenchmark, workload: str) -> str:
+    """ConfigMap with the scripts of a workload sql."""
+    return child_name(benchmark.metadata.name, workload, "scripts")
+
+
 def data_claim_name(benchmark: DBBenchmark, target: str) -> str:
     """PersistentVolumeClaim of the database's files."""
     return child_name(benchmark.metadata.name, target, "data")

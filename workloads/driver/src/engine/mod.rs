@@ -126,6 +126,12 @@ pub trait Session: Sized {
         Ok(None)
     }
 
+    /// A checksum over the rows of a table in whatever order, where the engine has one. Equal rows on equal
+    /// servers have equal ones.
+    async fn checksum(&self, _table: &str) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
     /// A digest of the plan's shape that does not change with parameter values, where there is one.
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError>;
 

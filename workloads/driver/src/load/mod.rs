@@ -17,4 +17,4 @@ pub use definition::Key;
 #[cfg(test)]
 pub use digest::of as digest_of;
 pub use meta::{count_rows, inconsistent, open, read, set_constants, Meta};
-pub use procedure::load;
+pub use procedure::{load, lock};

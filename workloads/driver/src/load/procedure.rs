@@ -35,10 +35,7 @@ pub async fn load<E: Engine, D: Dataset>(
     session.limit_statements(None).await?;
     let mut observer = Observer::new(invocation.agents.clone(), invocation.patience).await?;
     let mut document = invocation.document("load", parameters, session.server().await?);
-    session
-        .lock_schema(&invocation.schema, invocation.patience)
-        .await
-        .map_err(|error| held(invocation, error))?;
+    lock(invocation, &session).await?;
     let journal = match clear(invocation, &session, dataset, replace).await? {
         Found::Complete(record) => {
             fill(&mut document, *record);
@@ -63,6 +60,12 @@ pub async fn load<E: Engine, D: Dataset>(
     document.target = observer.into_target();
     session.close().await;
     Ok(document)
+}
+
+/// Keeps other loads away from the schema until the session ends.
+pub async fn lock<E: Engine>(invocation: &Invocation<E>, session: &E::Session) -> Result<(), Failure> {
+    let locked = session.lock_schema(&invocation.schema, invocation.patience).await;
+    locked.map_err(|error| held(invocation, error))
 }
 
 fn held<E: Engine>(invocation: &Invocation<E>, error: EngineError) -> Failure {

@@ -150,6 +150,65 @@ fn a_script_can_make_the_tables_that_it_uses() {
 }
 
 #[test]
+fn tables_of_the_users_own_are_made_once_and_equal_ones_have_equal_digests() {
+    let bench = Bench::new();
+    let path = bench.script(
+        "tables.sql",
+        "DROP TABLE IF EXISTS item CASCADE;\nCREATE TABLE item (id integer PRIMARY KEY, price integer);\n\
+         \\set first random(1, 1000000)\n\
+         INSERT INTO item SELECT n, n % 7 + :first FROM generate_series(1, 1000) AS n;\n\
+         CREATE VIEW cheap AS SELECT * FROM item WHERE id <= 10;",
+    );
+    let load = |options: &str| {
+        let line = format!("sql load --script {} --schema mine --progress none {options}", path.display());
+        bench.database.measured(&line)["data"].clone()
+    };
+    let loaded = load("");
+    assert_eq!(loaded["rows"], serde_json::json!({"cheap": 10, "item": 1000}));
+    assert_eq!(load(""), loaded);
+    let other = load("--seed 7");
+    assert_eq!(other["rows"], loaded["rows"]);
+    assert_ne!(other["digest"], loaded["digest"]);
+    assert_eq!(
+        bench.database.sql("SELECT reltuples FROM pg_class WHERE oid = 'mine.item'::regclass"),
+        "1000"
+    );
+    let run = bench
+        .measured("\\set id random(1, 1000)\nSELECT price FROM item WHERE id = :id \\gset", "--schema mine");
+    assert!(ok(&run, "mine") > 0);
+}
+
+#[test]
+fn a_load_by_a_script_ends_at_the_first_error_and_names_the_line() {
+    let bench = Bench::new();
+    for (text, exit, reason, cause) in [
+        (
+            "CREATE TABLE a (id integer PRIMARY KEY);\nINSERT INTO a VALUES (1), (1);",
+            5,
+            "DatabaseError",
+            "tables.sql:2: duplicate key",
+        ),
+        ("BEGIN;\nCREATE TABLE b (id integer);", 5, "DatabaseError", "ends inside a transaction"),
+        (
+            "CREATE TABLE c (id integer);\nINSERT INTO d VALUES (1);",
+            4,
+            "SchemaMissing",
+            "tables.sql:2: relation",
+        ),
+        ("CREATE TABLE e (id integer);\nSELEC 1;", 2, "InvalidScript", "tables.sql:2: syntax error"),
+    ] {
+        let path = bench.script("tables.sql", text);
+        let line = format!("sql load --script {} --progress none", path.display());
+        bench.database.driver(&line).failed(exit, reason, cause);
+    }
+    for more in ["--scale 1", "--replace", "--connections 2"] {
+        let line = format!("sql load --script tables.sql {more}");
+        bench.database.driver(&line).failed(2, "InvalidArguments", "cannot be used with");
+    }
+    bench.database.driver("sql load").failed(2, "InvalidArguments", "--scale");
+}
+
+#[test]
 fn mistakes_in_scripts_end_with_code_2_and_name_file_and_line() {
     let bench = Bench::new();
     for (text, cause) in [

@@ -63,6 +63,25 @@ fn scripts_in_the_dialect_of_mysql_have_parameters_answers_and_branches() {
 }
 
 #[test]
+fn tables_of_the_users_own_are_made_on_mariadb_and_equal_ones_have_equal_digests() {
+    let mariadb = MariaDb::new();
+    let folder = tempfile::tempdir().unwrap();
+    let text = "DROP VIEW IF EXISTS cheap;\nDROP TABLE IF EXISTS item;\n\
+        CREATE TABLE item (id int PRIMARY KEY, price int);\n\\set first random(1, 1000000)\n\
+        INSERT INTO item VALUES (1, :first), (2, 20);\nCREATE VIEW cheap AS SELECT * FROM item WHERE id < 2;";
+    let path = script(folder.path(), text);
+    let load = |options: &str| {
+        let line = format!("sql load --script {} --progress none {options}", path.display());
+        mariadb.measured(&line)["data"].clone()
+    };
+    let loaded = load("");
+    assert_eq!(loaded["rows"], serde_json::json!({"cheap": 1, "item": 2}));
+    assert_eq!(load(""), loaded);
+    assert_ne!(load("--seed 7")["digest"], loaded["digest"]);
+    assert_eq!(mariadb.sql(&format!("SELECT count(*) FROM {}.item", mariadb.schema)), "2");
+}
+
+#[test]
 fn the_tables_of_a_mysql_url_are_those_of_its_database() {
     let mariadb = MariaDb::new();
     let schema = &mariadb.schema;
@@ -114,6 +133,14 @@ fn scripts_run_on_hyper_and_what_it_lacks_is_refused_by_name() {
     let mine = operation(&run, "mine");
     assert!(mine["counts"]["ok"].as_u64().unwrap() > 0, "{mine}");
     assert_eq!(mine["counts"]["error"], 0, "{mine}");
+
+    let path = script(
+        folder.path(),
+        "DROP TABLE IF EXISTS item;\nCREATE TABLE item (id int);\nINSERT INTO item VALUES (1), (2);",
+    );
+    let load = format!("sql load --script {} --schema own --progress none", path.display());
+    let loaded = hyper.driver("bench.hyper", &load).measured(&load);
+    assert_eq!(loaded["data"]["rows"], serde_json::json!({"item": 2}));
 
     let path = script(folder.path(), "SELECT 1;\nSELEC 2;");
     let outcome = hyper.driver("bench.hyper", &line(&path, "--schema tpch"));

@@ -143,6 +143,14 @@ impl Session for PostgresSession {
         Ok(self.line.text_rows(read).await?.into_iter().flatten().next().and_then(|text| text.parse().ok()))
     }
 
+    async fn checksum(&self, table: &str) -> Result<Option<String>, EngineError> {
+        let sql = format!(
+            "SELECT coalesce(sum(hashtextextended(dbbench_row::text, 0)), 0) FROM {} AS dbbench_row",
+            quote_identifier(table)
+        );
+        Ok(self.line.text_rows(&sql).await?.into_iter().flatten().next())
+    }
+
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError> {
         let rows = self.line.text_rows(&format!("EXPLAIN (FORMAT JSON, COSTS OFF) {sql}")).await?;
         let text: Vec<String> = rows.into_iter().flatten().collect();

@@ -112,6 +112,14 @@ impl<S: Session> Client for ScriptClient<S> {
 }
 
 impl<S: Session> ScriptClient<S> {
+    /// Runs a script from its beginning to its end, once and however long it takes.
+    pub async fn once(mut self, script: usize) -> Result<(), EngineError> {
+        self.session.limit_statements(None).await?;
+        self.run(script).await?;
+        self.session.close().await;
+        Ok(())
+    }
+
     /// Prepares the statements of all scripts that do not make their objects themselves.
     async fn prepare(&mut self) -> Result<(), EngineError> {
         let program = self.program.clone();
@@ -202,7 +210,8 @@ impl<S: Session> ScriptClient<S> {
         let prepared = &program.statements[number];
         let statement = &prepared.statement;
         if statement.is_plain() {
-            self.session.script(&statement.text).await?;
+            let sent = self.session.script(&statement.text).await;
+            sent.map_err(|error| located(error, &prepared.place))?;
             self.in_transaction = statement.control == Some(Control::Begin);
             return Ok(());
         }
@@ -224,11 +233,11 @@ impl<S: Session> ScriptClient<S> {
             &many
         };
         let Some(prefix) = &statement.gset else {
-            self.session.execute(ready, values).await.map_err(|error| mistake(error, &prepared.place))?;
+            self.session.execute(ready, values).await.map_err(|error| located(error, &prepared.place))?;
             return Ok(());
         };
         let rows = self.session.query(ready, values).await;
-        let rows = rows.map_err(|error| mistake(error, &prepared.place))?;
+        let rows = rows.map_err(|error| located(error, &prepared.place))?;
         let [row] = rows.as_slice() else {
             let message = format!("{}: \\gset needs one row, not {}", prepared.place, rows.len());
             return Err(EngineError::new(ErrorKind::Other, "gset", message));
@@ -270,15 +279,12 @@ fn pause(length: Scalar, unit: Duration) -> Result<Duration, String> {
     .ok_or_else(|| "\\sleep needs a number that is not negative and below 2^32".into())
 }
 
-/// Syntax errors, and functions that do not exist, are mistakes in the script. Where an engine prepares a
-/// statement with its first values, they show only then.
-fn mistake(error: EngineError, place: &Place) -> EngineError {
-    match error.class.as_str() {
-        "42601" | "42883" if error.kind == ErrorKind::Other => {
-            EngineError { kind: ErrorKind::Script, message: format!("{place}: {error}"), class: error.class }
-        }
-        _ => error,
-    }
+/// With the place of the statement. Syntax errors, and functions that do not exist, are mistakes in the script: where
+/// an engine prepares a statement with its first values, they show only now.
+fn located(error: EngineError, place: &Place) -> EngineError {
+    let mistake = error.kind == ErrorKind::Other && matches!(error.class.as_str(), "42601" | "42883");
+    let kind = if mistake { ErrorKind::Script } else { error.kind };
+    EngineError { kind, message: format!("{place}: {error}"), ..error }
 }
 
 #[cfg(test)]

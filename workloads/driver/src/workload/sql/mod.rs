@@ -12,6 +12,7 @@ mod function;
 mod options;
 mod program;
 mod reader;
+mod setup;
 mod source;
 mod statement;
 mod token;
@@ -44,8 +45,10 @@ const DEFAULT_SEED: &str = "default_seed";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Load pgbench's four tables, for the scripts of --builtin
-    #[command(after_help = "Example:\n  dbbench-driver sql load --scale 10 --url postgres://bench@db/bench")]
+    /// Load pgbench's four tables, for the scripts of --builtin, or what a script of your own makes
+    #[command(
+        after_help = "Examples:\n  dbbench-driver sql load --scale 10 --url postgres://bench@db/bench\n  dbbench-driver sql load --script tables.sql --url postgres://bench@db/bench"
+    )]
     Load(LoadCommand),
     /// Run scripts in pgbench's syntax
     #[command(
@@ -61,8 +64,11 @@ pub enum Command {
 #[command(next_help_heading = "Workload")]
 pub struct LoadCommand {
     /// 100,000 accounts, 10 tellers and 1 branch for each
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20_000))]
-    scale: u32,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20_000), required_unless_present = "script")]
+    scale: Option<u32>,
+    /// In place of pgbench's tables, those that this script makes; it runs once, from its beginning
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scale", "connections", "replace"])]
+    script: Option<String>,
     #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
@@ -110,6 +116,7 @@ impl Task for Command {
     fn needs(&self) -> &'static [Feature] {
         match self {
             Command::Run(command) if command.builtin.is_empty() => &[],
+            Command::Load(command) if command.script.is_some() => &[],
             // pgbench's tables have keys, and its scripts look rows up by them.
             _ => &[Feature::Keys],
         }
@@ -125,9 +132,11 @@ impl Task for Command {
 
     async fn perform<E: Engine>(&self, invocation: &Invocation<E>) -> Result<Document, Failure> {
         match self {
+            Command::Load(LoadCommand { script: Some(path), .. }) => setup::load(invocation, path).await,
             Command::Load(command) => {
-                let dataset = accounts::Accounts { scale: command.scale };
-                load::load(invocation, &dataset, &command.load, ("scale", command.scale.into())).await
+                let scale = command.scale.unwrap_or(1);
+                let dataset = accounts::Accounts { scale };
+                load::load(invocation, &dataset, &command.load, ("scale", scale.into())).await
             }
             Command::Run(command) => run(invocation, command).await,
             Command::Check(_) => check::check(invocation).await,
@@ -149,19 +158,30 @@ async fn run<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) -> Res
     let mut document = invocation.document("run", parameters, session.server().await?);
     document.data = loaded;
     session.close().await;
-    let names: Vec<&'static str> =
-        sources.iter().map(|source| &*Box::leak(source.name.clone().into_boxed_str())).collect();
-    let workload = client::Scripts {
-        engine: invocation.engine.clone(),
-        seed: invocation.seed,
-        variables: variables(&program, invocation.seed, scale, &command.define).into(),
-        program: Arc::new(program),
-        names: names.leak(),
-        weights: sources.iter().map(|source| source.weight).collect(),
-    };
+    let variables = variables(&program, invocation.seed, scale, &command.define);
+    let workload = scripts(invocation, &sources, program, variables);
     let all = |counts: &Counts| counts.ok;
     run::measure(invocation, &workload, &command.clients, all, &mut document).await?;
     Ok(document)
+}
+
+/// What clients on the invocation's engine run.
+fn scripts<E: Engine>(
+    invocation: &Invocation<E>,
+    sources: &[Source],
+    program: Program,
+    variables: Vec<Variable>,
+) -> client::Scripts<E> {
+    let names: Vec<&'static str> =
+        sources.iter().map(|source| &*Box::leak(source.name.clone().into_boxed_str())).collect();
+    client::Scripts {
+        engine: invocation.engine.clone(),
+        seed: invocation.seed,
+        variables: variables.into(),
+        program: Arc::new(program),
+        names: names.leak(),
+        weights: sources.iter().map(|source| source.weight).collect(),
+    }
 }
 
 fn compile(sources: &[Source], define: &[(String, String)], dialect: Dialect) -> Result<Program, Failure> {
@@ -176,8 +196,13 @@ fn compile(sources: &[Source], define: &[(String, String)], dialect: Dialect) ->
 }
 
 fn describe(source: &Source) -> Value {
-    let digest: String = Sha256::digest(&source.text).iter().map(|byte| format!("{byte:02x}")).collect();
-    json!({"name": source.name, "path": source.path, "weight": source.weight, "digest": format!("sha256:{digest}")})
+    let digest = sha256(&source.text);
+    json!({"name": source.name, "path": source.path, "weight": source.weight, "digest": digest})
+}
+
+fn sha256(text: &str) -> String {
+    let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digest}")
 }
 
 /// The record of the tables that were loaded by the driver, if so, and the value of `scale`.

@@ -64,14 +64,8 @@ pub fn sources(builtins: &[Weighted], files: &[Weighted]) -> Result<Vec<Source>,
             weight: *weight,
         });
     }
-    for Weighted { name: path, weight } in files {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Failure::arguments(format!("--script {path} cannot be read: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Failure::new(Exit::Arguments, "InvalidScript", format!("--script {path} is not UTF-8 text"))
-        })?;
-        let stem = std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-        sources.push(Source { name: stem.into_owned(), path: path.clone(), text, weight: *weight });
+    for file in files {
+        sources.push(source(file)?);
     }
     if sources.is_empty() {
         return Err(Failure::arguments("give --script FILE or --builtin NAME"));
@@ -81,6 +75,17 @@ pub fn sources(builtins: &[Weighted], files: &[Weighted]) -> Result<Vec<Source>,
     }
     number(&mut sources);
     Ok(sources)
+}
+
+/// The script in a file.
+pub fn source(Weighted { name: path, weight }: &Weighted) -> Result<Source, Failure> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failure::arguments(format!("--script {path} cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::new(Exit::Arguments, "InvalidScript", format!("--script {path} is not UTF-8 text"))
+    })?;
+    let stem = std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    Ok(Source { name: stem.into_owned(), path: path.clone(), text, weight: *weight })
 }
 
 /// Tells scripts of one name apart: `a`, `a#2`, `a#3`.
