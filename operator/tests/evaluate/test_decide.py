@@ -211,7 +211,13 @@ def test_cleanup_policy_after_failure(policy, kept):
     assert Ref("ConfigMap", "bench-results") in cluster.objects
 
 
-@pytest.mark.parametrize("changed", [spec, side_by_side])
+def own_statements():
+    script = {"text": "SELECT 1"}
+    mine = {"name": "mine", "sql": {"setup": script, "scripts": [script | {"name": "one"}]}}
+    return spec(workloads=[mine])
+
+
+@pytest.mark.parametrize("changed", [spec, side_by_side, own_statements])
 @settings(max_examples=20, deadline=None)
 @given(deaths=st.lists(st.integers(0, 6), max_size=80), seed=st.integers(0, 5))
 def test_operator_killed_after_any_action_changes_nothing_but_the_time(changed, deaths, seed):

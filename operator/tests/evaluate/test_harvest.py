@@ -89,6 +89,18 @@ def test_load_is_recorded_with_target_and_workload():
             Outcome.FAILED,
             "ConsistencyCheckFailed",
         ),
+        (
+            '{"kind":"Error","exitCode":2,"reason":"InvalidScript","message":"look.sql:2: x"}\n',
+            "Failed",
+            Outcome.FAILED,
+            "InvalidScript",
+        ),
+        (
+            '{"kind":"Error","exitCode":2,"reason":"Unsupported","message":"x"}\n',
+            "Failed",
+            Outcome.FAILED,
+            "InvalidArguments",
+        ),
     ],
 )
 def test_what_is_no_measurement_is_recorded_with_its_reason(log, ended, outcome, reason):

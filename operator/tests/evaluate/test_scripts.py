@@ -115,6 +115,17 @@ def test_a_copy_that_cannot_be_made_anew_ends_the_run() -> None:
     assert model.condition("Stalled")["reason"] == "ConfigMapNotFound"
 
 
+def test_a_mistake_in_a_script_is_not_repeated_and_its_line_is_told() -> None:
+    error = '{"kind":"Error","exitCode":2,"reason":"InvalidScript","message":"look.sql:2: no"}'
+    model = cluster(THERE)
+    model.fail = lambda job: error if "-mine-" in job["metadata"]["name"] else None
+    model.run()
+    stalled = model.condition("Stalled")
+    assert stalled["reason"] == "InvalidScript"
+    assert "failed after the first attempt" in stalled["message"]
+    assert "look.sql:2: no" in stalled["message"]
+
+
 class Cluster:
     """An API server with two ConfigMaps of the user's, and nothing else."""
 

@@ -199,8 +199,9 @@ def _of_error(subject: str, output: DriverOutput) -> Verdict:
     error = output.error or {}
     code = error.get("exitCode")
     outcome = Outcome.INVALID if code == _INVALID_EXIT_CODE else Outcome.FAILED
-    said = str(error.get("reason") or "DriverFailed")
-    reason = said if said == _OF_SCRIPTS else _FINAL.get(code or 0, said)
+    reason = str(error.get("reason") or "DriverFailed")
+    if reason != _OF_SCRIPTS:
+        reason = _FINAL.get(code or 0, reason)
     return Verdict(
         outcome, reason, f"{subject}: {error.get('message', 'no message')}", output.result
     )
