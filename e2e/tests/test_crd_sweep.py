@@ -142,7 +142,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
         {"clients": [1, 8]},
         {"workloads": [TPCH]},
         "spec.sweep.clients",
-        "only tpcc and tatp have clients",
+        "only tpcc, tatp and sql have clients",
     ),
     (
         {"clients": list(range(1, 33))},
