@@ -222,6 +222,10 @@ impl Session for AnySession {
         each!(self, session => session.blocks_read().await)
     }
 
+    async fn checksum(&self, table: &str) -> Result<Option<String>, EngineError> {
+        each!(self, session => session.checksum(table).await)
+    }
+
     async fn plan_fingerprint(&self, sql: &str) -> Result<Option<String>, EngineError> {
         each!(self, session => session.plan_fingerprint(sql).await)
     }
