@@ -37,7 +37,7 @@ def interventions(spec: DBBenchmarkSpec, cell: Cell, target: str) -> tuple[Inter
     found = []
     if workload.tpch and warm and connection(workload.tpch, cell) is Connection.PER_QUERY:
         found.append(Intervention.SHARED_CONNECTION)
-    if workload.has_data and spec.target(spec.baseline).deployed:
+    if workload.local is None and spec.target(spec.baseline).deployed:
         found += [one for one in _OF_DISKS if _changes(spec, changed, one)]
     return tuple(found)
 
