@@ -20,7 +20,8 @@ pub fn growth(before: &Value, after: &Value) -> Value {
 /// processes. A kernel that does not count for a cgroup says 0 at all times; one that tells of a process's
 /// transfers counts them.
 pub fn bytes_read(before: &Value, after: &Value) -> Option<u64> {
-    let counted = |counter: &str| Some((before.pointer(counter)?.as_u64()?, after.pointer(counter)?.as_u64()?));
+    let counted =
+        |counter: &str| Some((before.pointer(counter)?.as_u64()?, after.pointer(counter)?.as_u64()?));
     let (begin, end) =
         counted("/io/readBytes").filter(|(_, end)| *end > 0).or_else(|| counted("/processes/readBytes"))?;
     end.checked_sub(begin)
