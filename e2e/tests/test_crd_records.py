@@ -19,7 +19,7 @@ from dbbench.kube.access import load_configuration
 from dbbench.kube.act import act
 from dbbench.kube.cluster import Cluster
 from dbbench.kube.gather import gather
-from dbbench.kube.kinds import DBBENCHMARK, Kind
+from dbbench.kube.kinds import BY_NAME, DBBENCHMARK, Kind
 from dbbench.results.record import LoadRecord, Outcome, Record, TrialRecord
 from dbbench.targets.context import Images
 
@@ -151,3 +151,19 @@ def test_pods_and_records_are_looked_for_after_the_jobs(stored: Kubectl) -> None
     jobs = seen.answered.index("Job")
     assert seen.asked["Pod"] > jobs
     assert seen.asked["ConfigMap"] > jobs
+
+
+def test_every_character_that_users_write_arrives_as_it_is(namespace: Kubectl) -> None:
+    """In a request that is YAML to the server, which knows none of JSON's halves of a character."""
+    text = "\U0001f600 \u00e9 \u2028 \x7f \x85 \ufeff \\ud83d \\ \" ' \t\n"
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "written", "namespace": namespace.namespace},
+        "data": {"text": text},
+    }
+    applied = on(namespace, lambda cluster: cluster.apply(BY_NAME["ConfigMap"], manifest))
+    assert applied["data"]["text"] == text
+    found = namespace.get("configmap", "written")
+    assert found is not None
+    assert found["data"]["text"] == text

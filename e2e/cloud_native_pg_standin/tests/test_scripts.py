@@ -56,8 +56,10 @@ class Machine:
         folder = self.root / str(serial)
         folder.mkdir(exist_ok=True)
         folder.chmod(0o777)
+        command = [text.replace("$$", "$") for text in (*container["command"], *container["args"])]
         return subprocess.Popen(
-            [text.replace("$$", "$") for text in (*container["command"], *container["args"])],
+            # No container is started with signals ignored; a test in the background is.
+            ["env", "--default-signal=INT,TERM", *command],
             env=environment,
             user=ACCOUNT,
             cwd="/",

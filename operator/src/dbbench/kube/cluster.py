@@ -1,5 +1,7 @@
 """Requests to the API server: list, get, apply, delete, logs. Objects are plain dictionaries."""
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +12,20 @@ from dbbench.kube.kinds import DBBENCHMARK, POD, Kind
 FIELD_MANAGER = "dbbench"
 REQUEST_TIMEOUT_SECONDS = 30
 _MERGE = "application/merge-patch+json"
-_APPLY = "application/apply-patch+yaml"
+# With a parameter, so that the client sends the bytes that it is given.
+_APPLY = "application/apply-patch+yaml; charset=utf-8"
 
 Manifest = dict[str, Any]
+
+
+def as_yaml(manifest: Manifest) -> bytes:
+    """JSON that is YAML, too: in YAML a character is not escaped by two halves, as JSON does it.
+
+    All else that is not ASCII is escaped: some of it is no text, or a line's end, in YAML.
+    """
+    text = json.dumps(manifest, ensure_ascii=False)
+    escaped = re.sub(r"[^\x00-\x7e\U00010000-\U0010ffff]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    return escaped.encode()
 
 
 class Cluster:
@@ -65,7 +78,7 @@ class Cluster:
             "PATCH",
             kind.path(metadata.get("namespace"), metadata["name"]),
             query={"fieldManager": FIELD_MANAGER, "force": "true"},
-            body=manifest,
+            body=as_yaml(manifest),
             content_type=_APPLY,
         )
 
@@ -193,7 +206,7 @@ class Cluster:
         path: str,
         *,
         query: Mapping[str, str] | None = None,
-        body: Manifest | None = None,
+        body: Manifest | bytes | None = None,
         content_type: str = "application/json",
     ) -> Manifest:
         answer: Manifest = await self._client.call_api(

@@ -235,12 +235,17 @@ impl Session for MySqlSession {
         let failed =
             report.into_iter().find(|row| row.get(2).is_some_and(|kind| kind.as_deref() == Some("Error")));
         match failed.map(|row| row.into_iter().flatten().next_back().unwrap_or_default()) {
-            // A view has no statistics of its own.
-            Some(message) if !message.ends_with("is not BASE TABLE") => Err(EngineError::new(
-                ErrorKind::Other,
-                "analyze",
-                format!("ANALYZE TABLE {table}: {message}"),
-            )),
+            // A view has no statistics of its own; MySQL and MariaDB say so.
+            Some(message)
+                if !message.ends_with("is not BASE TABLE")
+                    && !message.ends_with("is not of type 'BASE TABLE'") =>
+            {
+                Err(EngineError::new(
+                    ErrorKind::Other,
+                    "analyze",
+                    format!("ANALYZE TABLE {table}: {message}"),
+                ))
+            }
             _ => Ok(()),
         }
     }
