@@ -12,7 +12,6 @@ from dbbench.evaluate.recompute import recompute
 from dbbench.plan import block, plan_seed
 from dbbench.results.archive import Archive, described, pack
 from dbbench.results.documents import SUMMARY_JSON, results_data
-from dbbench.results.record import Outcome, TrialRecord
 
 BENCHMARKS = "/apis/dbbench.io/v1alpha1/namespaces/db/dbbenchmarks"
 ENVIRONMENT = {
@@ -180,7 +179,7 @@ def test_results_that_somebody_damaged_are_named(nights):
 
 
 @pytest.fixture
-def archives(body_of, tmp_path):
+def archives(body_of, record_of, tmp_path):
     """Files of `dbbench export`, one for each night, of a benchmark that has one name for all."""
     paths = []
     for number, slowdown in enumerate(NIGHTS, start=1):
@@ -191,7 +190,7 @@ def archives(body_of, tmp_path):
         body["metadata"] |= {"uid": f"u-{number}"}
         spec = DBBenchmark.parse(body).spec
         records = tuple(
-            record(trial, slowdown)
+            record_of(trial, vm=1000.0 / (1 + slowdown), pod=1000.0)
             for n in (1, 2, 3)
             for trial in block(spec, plan_seed(spec, f"u-{number}"), n).trials
         )
@@ -201,20 +200,6 @@ def archives(body_of, tmp_path):
         path.write_bytes(pack(Archive(described(body), records, (), published)))
         paths.append(str(path))
     return paths
-
-
-def record(trial, slowdown):
-    rate = (100.0 / (1 + slowdown) if trial.target == "vm" else 100.0) + 0.1 * trial.block
-    return TrialRecord(
-        trial=trial.id, block=trial.block, target=trial.target, workload="orders", cell="",
-        attempt=1, outcome=Outcome.MEASURED, reason="Measured", message="",
-        started="2026-11-21T08:00:00Z", finished="2026-11-21T08:01:00Z",
-        result={
-            "metrics": [{"name": "throughput", "unit": "per_second", "value": rate}],
-            "operations": [],
-            "target": {"facts": {"kernel": "6.1"}},
-        },
-    )  # fmt: skip
 
 
 def test_archives_need_no_cluster(archives):
