@@ -4,6 +4,7 @@ Everything below `Cluster._request` is left out, everything above it is the oper
 """
 
 import copy
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -65,7 +66,7 @@ class RecordedApi:
             # What server-side apply makes anew, it must be allowed to create, too.
             if ref not in self.model.objects:
                 self.rights.add(Right(group, resource, "create"))
-            self.model._apply(body)
+            self.model._apply(json.loads(body))
         elif verb == "patch":
             self.model.objects[ref]["binaryData"] |= body["binaryData"]
         elif ref in self.model.objects:
