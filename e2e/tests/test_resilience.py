@@ -83,7 +83,7 @@ def test_deletion_while_the_operator_is_away_leaves_nothing(
 
 
 def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) -> None:
-    namespace.apply(benchmark("paused", trials=TWO_BLOCKS))
+    namespace.apply(benchmark("paused"))
     run = Benchmark(namespace, "paused")
     run.wait_for_step("trial:", limit=RUN_SECONDS)
     patch = '{{"spec": {{"suspend": {value}}}}}'
