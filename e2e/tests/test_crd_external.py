@@ -33,6 +33,7 @@ def tpch(cache: str) -> list[dict[str, Any]]:
         {},
         {"baseline": "prod"},
         {"baseline": "prod", "trials": {"min": 2, "control": True}},
+        {"trials": {"redeploy": False}},
         {"targets": [POD, EXTERNAL, EXTERNAL | {"name": "other", "instances": 1}]},
         {"workloads": tpch("Warm")},
         {"sweep": {"clients": [1, 8]}},
@@ -72,6 +73,11 @@ def test_accepted(server: Kubectl, spec: dict[str, Any]) -> None:
         ({"workloads": tpch("Cold")}, "spec.workloads", "Cold needs dbbench's agent beside"),
         ({"sweep": {"cpu": [1, 2]}}, "spec.sweep", "deploying every target anew"),
         ({"sweep": {"instances": [1, 2]}}, "spec.sweep", "remove these axes or the external"),
+        (
+            {"trials": {"min": 2, "redeploy": True}},
+            "spec.trials.redeploy",
+            "which an external one is not; remove trials.redeploy or the external targets",
+        ),
     ],
     ids=str,
 )

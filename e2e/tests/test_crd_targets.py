@@ -355,3 +355,20 @@ def test_twenty_machines_with_every_option_are_within_the_cost_limits(server: Ku
     targets = [{"name": f"t{number:02d}", "virtualMachine": machine} for number in range(20)]
     document["spec"] |= {"targets": targets, "baseline": "t00"}
     check(server, document)
+
+
+@pytest.mark.parametrize("volume", ["PersistentVolumeClaim", "DataVolume", "EmptyDisk"])
+def test_disks_that_go_with_their_machine_are_deployed_anew_for_each_block(
+    server: Kubectl, volume: str
+) -> None:
+    document = with_machine({"dataDisk": {"volume": volume}})
+    document["spec"]["trials"] = {"redeploy": True}
+    check(server, document)
+
+
+def test_a_disk_that_stays_on_the_node_is_not_deployed_anew_for_each_block(server: Kubectl) -> None:
+    document = with_machine({"dataDisk": {"volume": "HostDisk"}})
+    document["spec"]["trials"] = {"redeploy": True}
+    said = refusal(server, document)
+    assert "spec.trials.redeploy" in said
+    assert "remove trials.redeploy or write another volume" in said

@@ -94,6 +94,7 @@ ACCEPTED: list[tuple[str, Any]] = [
     ),
     ("trials", {"min": 3, "max": 3, "targetHalfWidth": "0.5%", "seed": 9007199254740991}),
     ("trials", {"control": True}),
+    ("trials", {"min": 3, "max": 20, "targetHalfWidth": "1%", "redeploy": True}),
     ("trials", {"contamination": {"maxSteal": "2.5%", "maxRepeats": 0}}),
     ("trials", None),
     ("timeouts", {"ready": "30s", "load": "1h", "trial": "1h", "disk": "5m"}),
@@ -400,6 +401,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("trials", {"targetHalfWidth": "1%"}, "spec.trials.targetHalfWidth", "needs max"),
     ("trials", {"max": 9, "targetHalfWidth": "1"}, "spec.trials.targetHalfWidth", "should match"),
     ("trials", {"seed": -1}, "spec.trials.seed", "greater than or equal to 0"),
+    ("trials", {"redeploy": "Always"}, "spec.trials.redeploy", "boolean"),
     (
         "trials",
         {"contamination": {"maxSteal": "0.05"}},

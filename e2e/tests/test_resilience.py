@@ -15,6 +15,8 @@ RUN_SECONDS = 900
 SEED = 7
 # Repetitions of disturbed trials would make the time depend on what else the machine does.
 TWO_BLOCKS = {"min": 2, "seed": SEED, "contamination": {"maxRepeats": 0}}
+# The order of the first block begins with the guest.
+REDEPLOYED = TWO_BLOCKS | {"min": 1, "redeploy": True}
 
 
 def test_killing_the_operator_three_times_changes_nothing_but_the_time(
@@ -82,8 +84,11 @@ def test_deletion_while_the_operator_is_away_leaves_nothing(
     wait("the operator is back", operator.ready, limit=120)
 
 
-def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) -> None:
-    namespace.apply(benchmark("paused"))
+def test_suspend_stops_and_resume_goes_on_with_what_was_deployed_for_the_block(
+    operator: Helm, namespace: Kubectl
+) -> None:
+    """With `redeploy`: of the first deployment nothing is there when the second has its turn."""
+    namespace.apply(benchmark("paused", trials=REDEPLOYED))
     run = Benchmark(namespace, "paused")
     run.wait_for_step("trial:", limit=RUN_SECONDS)
     patch = '{{"spec": {{"suspend": {value}}}}}'
@@ -96,9 +101,21 @@ def test_suspend_stops_and_resume_goes_on(operator: Helm, namespace: Kubectl) ->
     wait("every target is stopped", stopped, limit=STEP_SECONDS)
     finished = set(run.records())
     assert finished, "the trial that ran is kept"
+    assert targets_with_objects(namespace) == {"vm"}
     namespace("patch", "dbb", "paused", "--type=merge", "-p", patch.format(value="false"))
+    run.wait_for_step("load:pod@block1/", limit=RUN_SECONDS)
+    assert targets_with_objects(namespace) == {"pod"}
     run.wait_until_succeeded(limit=RUN_SECONDS)
     assert finished <= set(run.records())
+    loads = [(load["target"], load["deployment"]) for load in run.records("loads").values()]
+    assert sorted(loads) == [("pod", "block1"), ("vm", "block1")]
+
+
+def targets_with_objects(namespace: Kubectl) -> set[str]:
+    """Targets that have anything of a deployment."""
+    kinds = "persistentvolumeclaims,statefulsets,services,configmaps"
+    found = namespace.list(kinds, "dbbench.io/target")
+    return {one["metadata"]["labels"]["dbbench.io/target"] for one in found}
 
 
 def test_two_on_the_same_nodes_take_turns_and_are_gone_in_time(

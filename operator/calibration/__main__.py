@@ -13,7 +13,7 @@ from calibration.checks import (
     half_width,
     stopping,
 )
-from calibration.experiments import SETTINGS, SKEWED, simulate
+from calibration.experiments import SETTINGS, SKEWED, deployed, simulate
 from calibration.history import alarms_by_night, false_alarms, planted
 
 SEED = 20261121
@@ -33,6 +33,7 @@ def main() -> None:
     _stopping(runs)
     _families(runs)
     _controlled(runs)
+    _deployments(runs)
     # A test of a thousand orders each: fewer runs tell as much as is shown.
     _history(max(runs // 4, 1))
 
@@ -133,6 +134,22 @@ def _controlled(runs: int) -> None:
         ]
         cells = " | ".join(f"{share:.1%}" for share in shares)
         print(f"| {setting.name} | {cells} |", flush=True)
+
+
+def _deployments(runs: int) -> None:
+    counts = (3, 5, 10, 30)
+    print("\n## Deployments that differ: coverage, median half-width\n")
+    print("| a deployment's luck | deployed |" + "".join(f" {count} blocks |" for count in counts))
+    print("|:--|:--|" + "--:|" * len(counts))
+    for luck in (0.0, 0.005, 0.01, 0.02):
+        for redeploy, word in ((False, "once"), (True, "for each block")):
+            cells = []
+            for count in counts:
+                random = np.random.default_rng([SEED, count, 9])
+                measured = simulate(SETTINGS[0], count, runs, 0.0, random)
+                bounds = methods.product(deployed(measured, luck, random, redeploy=redeploy))
+                cells.append(f"{covered(bounds, 0.0):.1%}, {half_width(bounds):.2%}")
+            print(f"| {luck:.1%} | {word} | " + " | ".join(cells) + " |", flush=True)
 
 
 def _history(runs: int) -> None:

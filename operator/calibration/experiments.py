@@ -4,7 +4,7 @@ All figures are logarithms of runtimes: 0.01 is 1 %. A run has two trials in eac
 order that the plan draws: at random for each pair of blocks, reversed in the second block.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,16 @@ def simulate(
         baseline + np.where(gaps > 0, first, second)
     )
     return Runs(ratios, gaps, baseline + machine[:, :blocks], target + machine[:, blocks:])
+
+
+def deployed(measured: Runs, luck: float, random: np.random.Generator, *, redeploy: bool) -> Runs:
+    """The same runs where each deployment of a target has luck of its own, with that deviation.
+
+    Baseline and target have one deployment each in all blocks, or with `redeploy` in each block.
+    """
+    runs, blocks = measured.ratios.shape
+    own = random.normal(0, luck, (2, runs, blocks if redeploy else 1))
+    return replace(measured, ratios=measured.ratios + own[1] - own[0])
 
 
 def _order(blocks: int, runs: int, random: np.random.Generator) -> Array:

@@ -18,7 +18,7 @@ from calibration.checks import (
     family_false_verdicts,
     stopping,
 )
-from calibration.experiments import NOISE, SETTINGS, SKEWED, Setting, simulate
+from calibration.experiments import NOISE, SETTINGS, SKEWED, Setting, deployed, simulate
 from calibration.history import alarms_by_night, false_alarms, planted
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import block
@@ -39,6 +39,21 @@ def test_intervals_hold_the_truth_as_often_as_they_say(setting, blocks):
     if blocks >= 5 or setting.name not in DRIFTING:
         assert found.coverage <= 0.97 + CHANCE
     assert found.false_verdicts <= 0.05 + CHANCE
+
+
+@pytest.mark.parametrize("setting", SETTINGS[:2], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("blocks", [5, 10])
+def test_where_deployments_differ_intervals_hold_the_truth_if_each_block_has_its_own(
+    setting, blocks
+):
+    random = np.random.default_rng([11, blocks])
+    measured = simulate(setting, blocks, RUNS, TRUTH, random)
+    once, anew = (
+        covered(methods.product(deployed(measured, NOISE, random, redeploy=redeploy)), TRUTH)
+        for redeploy in (False, True)
+    )
+    assert 0.93 - CHANCE <= anew <= 0.97 + CHANCE
+    assert once < 0.8
 
 
 @pytest.mark.parametrize("blocks", [10, 30])

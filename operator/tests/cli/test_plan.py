@@ -38,6 +38,23 @@ def test_targets_whose_data_are_loaded_in_every_block_are_named():
     assert says not in run(SAMPLE).stdout
 
 
+def test_what_is_deployed_anew_for_each_block_is_said():
+    says = "Deployed and loaded anew for every block: every target (trials.redeploy)"
+    text = run(SAMPLE.with_name("redeploy.yaml")).stdout
+    assert says in text
+    assert "2 deployments of a block" in " ".join(text.split())
+    assert "Expected: 10 blocks, 40 trials, " in text
+    assert says not in run(SAMPLE).stdout
+    once, anew = (
+        json.loads(run("-", "--json", text=changed(min=2, redeploy=redeploy)).stdout)["plans"][0]
+        for redeploy in (False, True)
+    )
+    extra = once["preparationSeconds"]
+    assert anew["ends"][0]["expectedSeconds"] == pytest.approx(
+        once["ends"][0]["expectedSeconds"] + extra
+    )
+
+
 def test_json_adds_up():
     document = json.loads(run("-", "--json", text=changed(min=4)).stdout)
     assert (document["kind"], document["schemaVersion"]) == ("Plans", 1)

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan import cells
-from dbbench.plan.duration import Assumptions, Expected, expected, load_seconds, trial_seconds
+from dbbench.plan.duration import (
+    Assumptions,
+    Expected,
+    expected,
+    expected_of_tests,
+    load_seconds,
+    trial_seconds,
+)
 
 NODE = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
 ASSUMED = Assumptions()
@@ -94,6 +101,35 @@ def test_an_empty_disk_is_loaded_in_every_block_of_its_own_target() -> None:
     kept, empty = run("DataVolume"), run("EmptyDisk")
     assert empty.preparation == kept.preparation - 58
     assert empty.block == kept.block + 58
+
+
+def test_what_is_deployed_anew_for_each_block_is_prepared_in_each() -> None:
+    for changes in ({}, {"confirm": True}, {"sweep": {"cpu": [1, 2]}}):
+        once = expected(spec(**changes), ASSUMED)
+        anew = expected(spec(**changes, trials={"redeploy": True}), ASSUMED)
+        assert anew.preparation == 0
+        assert anew.block == once.block + once.preparation
+        assert anew.deployments == once.deployments
+        assert anew.seconds(1) == once.seconds(1)
+
+
+def test_data_in_memory_are_loaded_once_in_each_block_whether_or_not_it_is_deployed_anew() -> None:
+    database = {
+        "engine": "PostgreSQL", "image": "postgres:17", "storage": {"medium": "Memory"}
+    }  # fmt: skip
+    once = expected(spec(database=database), ASSUMED)
+    anew = expected(spec(database=database, trials={"redeploy": True}), ASSUMED)
+    assert anew.block == once.block + 60
+
+
+def test_tests_of_causes_are_deployed_anew_too() -> None:
+    kept, anew = (
+        expected_of_tests(spec(confirm=True, trials={"redeploy": redeploy}), ASSUMED)
+        for redeploy in (False, True)
+    )
+    assert kept is not None
+    assert anew is not None
+    assert (anew.preparation, anew.block) == (0, kept.block + kept.preparation)
 
 
 @given(st.sampled_from(sorted(vars(Assumptions()))), st.floats(0, 1e6))

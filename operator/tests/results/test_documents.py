@@ -17,6 +17,7 @@ from dbbench.results.documents import (
     to_csv,
     to_markdown,
 )
+from dbbench.results.page import to_html
 from dbbench.results.record import Outcome
 from dbbench.results.storage import LIMIT_BYTES
 
@@ -133,6 +134,15 @@ def test_every_table_of_the_report_has_as_many_cells_as_its_header(document_of):
 def test_fairness_is_part_of_the_report(document_of):
     text = to_markdown(document_of(fairness="The kernels differ."))
     assert "## Fairness\n\nThe kernels differ." in text
+
+
+def test_a_report_says_that_intervals_cover_deployments_where_each_block_has_its_own(document_of):
+    document = document_of()
+    assert "trials.redeploy" not in to_markdown(document)
+    document["spec"]["trials"]["redeploy"] = True
+    says = "intervals cover how lucky a deployment was"
+    assert says in to_markdown(document)
+    assert says in to_html(document, [])
 
 
 def test_a_report_without_any_result_says_so(document_of):

@@ -20,6 +20,7 @@ from dbbench.api.confirm_rules import CONFIRM_RULES
 from dbbench.api.database import Database
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
+from dbbench.api.redeploy_rules import REDEPLOY_RULES
 from dbbench.api.resources import Medium, Resources
 from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
@@ -112,6 +113,14 @@ class Trials(ApiModel):
             "noise floor, below which there is no verdict."
         ),
     )
+    redeploy: bool = Field(
+        False,
+        description=(
+            "Deploy every target anew for each block, with new volumes and data loaded again, and "
+            "remove what the earlier deployment had. So intervals cover the luck of a deployment, "
+            "too. When false, all blocks of a target are measured on one deployment."
+        ),
+    )
     contamination: Contamination = Field(
         default_factory=Contamination,
         json_schema_extra=DEFAULTED,
@@ -184,6 +193,7 @@ class DBBenchmarkSpec(ApiModel):
             *WORKLOAD_RULES,
             *SWEEP_RULES,
             *CONFIRM_RULES,
+            *REDEPLOY_RULES,
         )
     )
 

@@ -139,7 +139,10 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("cell", overflow="fold")
     view.add_column("one trial", justify="right")
-    view.add_column(f"loading, once for each of {run.deployments} deployments", justify="right")
+    loaded = f"loading, once for each of {run.deployments} deployments"
+    if spec.trials.redeploy:
+        loaded += " of a block"
+    view.add_column(loaded, justify="right")
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
         view.add_row(
@@ -149,7 +152,9 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
         )
     out.print(view)
     anew = [target.name for target in spec.measured_targets if not spec.keeps_data(target)]
-    if anew:
+    if spec.trials.redeploy:
+        out.print("Deployed and loaded anew for every block: every target (trials.redeploy)")
+    elif anew:
         out.print(f"Loaded in every block, for the data end with the target: {', '.join(anew)}")
     out.print(
         f"Preparation {seconds(run.preparation)}, then {seconds(run.block)} for each block of "

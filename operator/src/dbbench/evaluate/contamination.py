@@ -72,7 +72,12 @@ def budget(spec: DBBenchmarkSpec, seed: int) -> int:
 
 
 def _counted_before(records: Sequence[TrialRecord], trial: Trial) -> TrialRecord | None:
-    """The trial of an earlier block that counts for the same target and cell."""
+    """The trial of an earlier block that counts for the same target and cell.
+
+    None on another deployment: other statistics of the data are a part of what it is.
+    """
+    if trial.redeployed:
+        return None
     found = [
         record
         for record in records

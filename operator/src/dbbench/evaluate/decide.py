@@ -30,7 +30,9 @@ from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
-from dbbench.evaluate.steps import Failed, Waiting, active_job_pods, next_step, stop_all
+from dbbench.evaluate.step import Failed, Waiting
+from dbbench.evaluate.steps import active_job_pods, next_step
+from dbbench.evaluate.turns import stop_all
 from dbbench.plan import plan_seed
 from dbbench.results.confirmation import Confirmation
 from dbbench.results.gates import GateOutcome
@@ -122,7 +124,7 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         create=step.created,
         # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
-        delete=_recorded_jobs(state),
+        delete=(*_recorded_jobs(state), *step.removed),
         requeue_after=WAITING if step.limit_seconds is not None else RUNNING,
     )
 

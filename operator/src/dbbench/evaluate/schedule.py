@@ -64,7 +64,7 @@ def _testing(state: State, seed: int, stand: Schedule) -> Schedule:
     planned = [
         trial
         for index in range(first, first + spec.trials.min)
-        for trial in arranged(places, seed, index).trials
+        for trial in arranged(places, seed, index, redeploy=spec.trials.redeploy).trials
     ]
     measured = measured_trials(state.trials)
     left = [trial for trial in planned if trial.id not in measured]

@@ -5,7 +5,7 @@ into a failure: its limit counts from when the step was first seen (status.progr
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from dbbench.api.quantities import duration
@@ -16,61 +16,30 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.scripts import copies, script_problems, uncopied
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
+from dbbench.evaluate.step import Failed, Step, Waiting
+from dbbench.evaluate.turns import remove_others, stop_earlier_turn, stop_others, target_pods
 from dbbench.plan import Trial
-from dbbench.plan.deployment import confirming_points, deployment_points
 from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
-from dbbench.targets.cloud_native_pg import (
-    CLUSTER_LABEL,
-    HIBERNATION,
-    JOB_LABEL,
-    PRIMARY,
-    ROLE_LABEL,
-)
+from dbbench.targets.cloud_native_pg import HIBERNATION, PRIMARY, ROLE_LABEL
 from dbbench.targets.cloud_native_pg import KIND as CLUSTER
 from dbbench.targets.jobs import load_job, trial_job
-from dbbench.targets.names import LABEL_DEPLOYMENT, place
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A step that goes on: objects that must exist, and when to lose patience.
-
-    `created`: more of them, which never change. `limit_seconds` None: something else (a job's own
-    deadline) ends the step.
-    """
-
-    step: str
-    description: str
-    objects: tuple[Manifest, ...] = ()
-    created: tuple[Manifest, ...] = ()
-    limit_seconds: int | None = None
-    overdue: Problem | None = None
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The run cannot go on."""
-
-    problem: Problem
-
-
-Step = Waiting | Failed
 
 
 def next_step(state: State, trial: Trial) -> Step:
     """What must happen so that this trial gets measured.
 
-    In order: the user's scripts are copied; other deployments stop, and this one if it still runs
-    from an earlier block; the guest's disk is made, the database starts and answers, each workload
-    is loaded, the trial runs.
+    In order: the user's scripts are copied; other deployments stop and, where each block has its
+    own, are removed; this one stops if it still runs from an earlier block; the guest's disk is
+    made, the database starts and answers, each workload is loaded, the trial runs.
     Of an external target only the copies and the last two; the others stop for it all the same.
     """
     here = state.at(trial.point)
     target = here.benchmark.spec.target(trial.deployment)
     return (
         _scripts(state)
-        or _stop_others(state, target)
+        or stop_others(state, target)
+        or remove_others(state, trial)
         or (_deployment(here, target, trial) if target.deployed else None)
         or _loads(here, target, trial)
         or _trial(here, trial)
@@ -95,34 +64,7 @@ def _scripts(state: State) -> Step | None:
 
 def _deployment(state: State, target: Target, trial: Trial) -> Step | None:
     """The next step until the target's databases run, of their own turn; None when they do."""
-    return _stop_earlier_turn(state, target, trial) or _disk(state, target) or _start(state, target)
-
-
-def stop_all(state: State) -> Waiting | None:
-    """Stops every target; None when none runs."""
-    return _stop(_deployments(state))
-
-
-def target_pods(state: State, target: str) -> list[Manifest]:
-    """Pods that run the target's databases, or one instance of it (not those of its jobs).
-
-    None of another deployment of the target, such as one that tests a cause.
-    """
-    wanted = {LABEL_DEPLOYMENT: ""} | place(target)
-    return [
-        pod
-        for pod in state.pods
-        if wanted.items() <= ({LABEL_DEPLOYMENT: ""} | labels_of(pod)).items()
-        and _runs_database(pod)
-    ]
-
-
-def _runs_database(pod: Manifest) -> bool:
-    """Whether it is no pod of a job, neither of dbbench's nor of CloudNativePG's."""
-    labels = labels_of(pod)
-    if CLUSTER_LABEL in labels:
-        return JOB_LABEL not in labels
-    return labels.get("app.kubernetes.io/component") == "target"
+    return stop_earlier_turn(state, target, trial) or _disk(state, target) or _start(state, target)
 
 
 def is_ready(pod: Manifest) -> bool:
@@ -141,69 +83,6 @@ def active_job_pods(state: State) -> list[Manifest]:
         if labels_of(pod).get("dbbench.io/job")
         and pod.get("status", {}).get("phase") in ("Pending", "Running")
     ]
-
-
-def _stop_others(state: State, target: Target) -> Waiting | None:
-    return _stop([one for one in _deployments(state) if one[1].name != target.name])
-
-
-def _deployments(state: State) -> list[tuple[State, Target]]:
-    """Every deployment there can be, as a target of the state at its point."""
-    spec = state.benchmark.spec
-    return [
-        (here, target)
-        for point in (*deployment_points(spec), *confirming_points(spec))
-        for here in [state.at(point)]
-        for target in here.benchmark.spec.measured_targets
-        if target.deployed
-    ]
-
-
-def _stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:
-    """The last of a block is often the first of the next; it starts anew like every other."""
-    before = [
-        parse_timestamp(record.started)
-        for record in state.trials
-        if record.target == trial.target and record.block < trial.block
-    ]
-    pods = target_pods(state, target.name)
-    if before and any(_created(pod) < max(before) for pod in pods):
-        return _stop([(state, target)])
-    return None
-
-
-def _created(pod: Manifest) -> datetime:
-    return parse_timestamp(pod["metadata"]["creationTimestamp"])
-
-
-def _stop(deployments: Sequence[tuple[State, Target]]) -> Waiting | None:
-    running = [target.name for here, target in deployments if target_pods(here, target.name)]
-    if not running:
-        return None
-    state, _ = deployments[0]
-    manifests = [
-        instance(here.context, one, running=False)
-        for here, target in deployments
-        for one in here.benchmark.spec.instances(target.name)
-    ]
-    stopped = [
-        manifest
-        for manifest in manifests
-        if Ref(manifest["kind"], manifest["metadata"]["name"]) in state.objects
-    ]
-    names = ", ".join(running)
-    return Waiting(
-        step=f"stop:{'+'.join(running)}",
-        description=f"stopping {names}",
-        objects=tuple(stopped),
-        limit_seconds=duration(state.benchmark.spec.timeouts.ready),
-        overdue=Problem(
-            "TargetNotStopped",
-            f"target {names} does not stop: its pod is still there. See `kubectl get pods "
-            f"-n {state.benchmark.metadata.namespace} -l "
-            f"dbbench.io/benchmark={state.benchmark.metadata.name}`.",
-        ),
-    )
 
 
 def _of_instances(

@@ -12,6 +12,7 @@ from dbbench.api.status import Environment
 from dbbench.evaluate.fairness import Difference, Profile, differences, profiles
 from dbbench.plan import cells
 from dbbench.plan.deployment import (
+    any_block,
     at_point,
     confirming_points,
     deployment_point,
@@ -54,7 +55,7 @@ def profiles_by_point(
         here = at_point(spec, point)
         if point not in points:
             here = _among(here, {spec.baseline, *(record.target for record in records)})
-        there = [load for load in loads if load.deployment == deployment_suffix(point)]
+        there = [load for load in loads if any_block(load.deployment) == deployment_suffix(point)]
         found[point] = profiles(here, records, there, environment)
     return {
         point: reported

@@ -2,16 +2,24 @@
 
 Some axes of a sweep are resources of the database. At each of their points every target is deployed
 apart from the other points, under a name of its own: `vm@cpu2-instances3`. So it is for a test that
-changes targets: `vm@confirmDataDiskCacheNone`.
+changes targets: `vm@confirmDataDiskCacheNone`; and for each block with `trials.redeploy`:
+`vm@cpu2-instances3-block4`.
 """
 
 import math
+import re
+from collections.abc import Iterable
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Intervention
 from dbbench.plan.cells import CONFIRM, Cell, cells
 from dbbench.plan.intervention import REDEPLOYED, confirming_places, intervened
 from dbbench.plan.sweep import CPU, DEPLOYMENT_AXES, INSTANCES, Point
+
+BLOCK = "block"
+"""No axis, for nothing differs on purpose: tells apart what each block has deployed for itself."""
+
+_OF_BLOCK = re.compile(rf"(?:^|-){BLOCK}([0-9]+)$")
 
 
 def deployment_point(cell: Cell) -> Point:
@@ -49,6 +57,21 @@ def deployed_name(target: str, point: Point) -> str:
 def deployment_suffix(point: Point) -> str:
     """What tells the deployments of a target apart, as the value of a label: `cpu2-instances3`."""
     return "-".join(f"{axis}{value}" for axis, value in point)
+
+
+def of_block(point: Point, index: int) -> Point:
+    """Where the deployments stand that block `index` has for itself at a point."""
+    return (*point, (BLOCK, str(index)))
+
+
+def blocks_of(suffixes: Iterable[str]) -> list[int]:
+    """Numbers of the blocks that have such deployments, in order."""
+    return sorted({int(match[1]) for suffix in suffixes if (match := _OF_BLOCK.search(suffix))})
+
+
+def any_block(suffix: str) -> str:
+    """The suffix without the block: deployments of which nothing but the block differs share it."""
+    return _OF_BLOCK.sub("", suffix)
 
 
 def at_point(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:

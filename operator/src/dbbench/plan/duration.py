@@ -1,9 +1,9 @@
 """How long a run will take, from its spec and stated assumptions. No I/O.
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
-cells (job + trial)); with `confirm`, tests of causes add the same for their own cells. A trial of
-TPC-H is its passes, with a restart before each cold query; of TPC-C, TATP, sql and zachmann it is
-warm-up and measured window.
+cells (job + trial)); with `trials.redeploy` disks and loads are a part of each block; with
+`confirm`, tests of causes add the same for their own cells. A trial of TPC-H is its passes, with a
+restart before each cold query; of TPC-C, TATP, sql and zachmann it is warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
 
@@ -63,7 +63,10 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Expected:
-    """Counts and seconds. `preparation` happens once, `block` for each block."""
+    """Counts and seconds. `preparation` happens once, `block` for each block.
+
+    `deployments`: those that a block is measured on.
+    """
 
     targets: int
     deployments: int
@@ -108,11 +111,13 @@ def _expected(
             turn = [(spec.workload(cell.workload), cell) for cell in own if name in places[cell]]
             loaded = {workload.name: workload for workload, _ in turn}
             loads = sum(load_seconds(workload, assumed) for workload in loaded.values())
-            once = here.keeps_data(target)
+            disk = assumed.disk if target.virtual_machine else 0
+            once, again = (disk + loads, 0.0) if here.keeps_data(target) else (disk, loads)
+            if spec.trials.redeploy:
+                once, again = 0.0, disk + loads
             if point not in ready:
-                preparation += assumed.disk if target.virtual_machine else 0
-                preparation += loads if once else 0
-            block += _cycle_seconds(target, assumed) + (0 if once else loads)
+                preparation += once
+            block += _cycle_seconds(target, assumed) + again
             block += sum(assumed.job + trial_seconds(*trial, assumed) for trial in turn)
             deployments.add(target.name)
     return Expected(

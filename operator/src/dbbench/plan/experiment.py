@@ -16,28 +16,33 @@ from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan.cells import Cell, cells
-from dbbench.plan.deployment import deployed_name, deployment_point
+from dbbench.plan.deployment import deployed_name, deployment_point, of_block
 from dbbench.plan.intervention import confirming_places
 from dbbench.plan.sweep import Point
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One execution of one cell on one target."""
+    """One execution of one cell on one target.
+
+    `redeployed`: on a deployment that its block has for itself.
+    """
 
     block: int
     target: str
     cell: Cell
     seed: int
+    redeployed: bool = False
 
     @property
     def point(self) -> Point:
-        """Where the deployment stands that it is measured on; empty without such axes."""
-        return deployment_point(self.cell)
+        """Where the deployment stands that it is measured on; empty where a target has only one."""
+        point = deployment_point(self.cell)
+        return of_block(point, self.block) if self.redeployed else point
 
     @property
     def deployment(self) -> str:
-        """Name of that deployment; the target's own without such axes."""
+        """Name of that deployment; the target's own where it has only one."""
         return deployed_name(self.target, self.point)
 
     @property
@@ -87,11 +92,17 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     the targets differ in nothing but themselves and the time of their turn.
     """
     targets = [target.name for target in spec.measured_targets]
-    return arranged(dict.fromkeys(cells(spec), targets), seed, index)
+    places = dict.fromkeys(cells(spec), targets)
+    return arranged(places, seed, index, redeploy=spec.trials.redeploy)
 
 
-def arranged(targets_of: Mapping[Cell, Sequence[str]], seed: int, index: int) -> Block:
-    """The block of these cells, each on the targets that it is measured on."""
+def arranged(
+    targets_of: Mapping[Cell, Sequence[str]], seed: int, index: int, *, redeploy: bool = False
+) -> Block:
+    """The block of these cells, each on the targets that it is measured on.
+
+    `redeploy`: on deployments of its own.
+    """
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
     by_point: dict[Point, list[Cell]] = {}
@@ -117,7 +128,8 @@ def arranged(targets_of: Mapping[Cell, Sequence[str]], seed: int, index: int) ->
                 index,
                 target,
                 tuple(
-                    Trial(index, target, cell, workload_seed(seed, index, cell)) for cell in ordered
+                    Trial(index, target, cell, workload_seed(seed, index, cell), redeploy)
+                    for cell in ordered
                 ),
             )
             for target, ordered in turns
@@ -131,8 +143,10 @@ def trial_of(spec: DBBenchmarkSpec, seed: int, trial_id: str) -> Trial:
     if match is None:
         raise KeyError(trial_id)
     index = int(match[1])
-    blocks = block(spec, seed, index), arranged(confirming_places(spec), seed, index)
-    return {trial.id: trial for found in blocks for trial in found.trials}[trial_id]
+    tests = arranged(confirming_places(spec), seed, index, redeploy=spec.trials.redeploy)
+    return {
+        trial.id: trial for found in (block(spec, seed, index), tests) for trial in found.trials
+    }[trial_id]
 
 
 def workload_seed(seed: int, index: int, cell: Cell) -> int:

@@ -48,6 +48,12 @@ ACCOUNT = (
 """What an account of a slowdown is."""
 
 
+REDEPLOYED = (
+    "Every block has deployments of its own, with data loaded anew (trials.redeploy): intervals "
+    "cover how lucky a deployment was, too."
+)
+"""What intervals are over besides, where each block is deployed anew."""
+
 CACHES = (
     "What was read during the queries of each trial: blocks by the server from its kernel, bytes "
     "from block devices in the target and, where an agent is outside a guest, by its hypervisor."
@@ -143,6 +149,7 @@ def method(document: Document) -> str:
         "from the mean of log ratios over blocks, with Student's t interval; from "
         f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
         f"interval lies within ±{document['equivalenceMargin'] * 100:g} %."
+        + (f" {REDEPLOYED}" if document["spec"]["trials"].get("redeploy") else "")
     )
 
 

@@ -1,0 +1,148 @@
+"""Between the turns of deployments: what stops, and what is removed. No I/O."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from dbbench.api.quantities import duration
+from dbbench.api.target import Target
+from dbbench.evaluate.harvest import kind_of
+from dbbench.evaluate.problem import Problem
+from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
+from dbbench.evaluate.step import Waiting
+from dbbench.plan import Trial
+from dbbench.plan.deployment import blocks_of, confirming_points, deployment_points, of_block
+from dbbench.targets.build import instance
+from dbbench.targets.cloud_native_pg import CLUSTER_LABEL, JOB_LABEL
+from dbbench.targets.names import LABEL_DEPLOYMENT, LABEL_TARGET, place
+
+
+def stop_all(state: State) -> Waiting | None:
+    """Stops every target; None when none runs."""
+    return _stop(_deployments(state))
+
+
+def target_pods(state: State, target: str) -> list[Manifest]:
+    """Pods that run the target's databases, or one instance of it (not those of its jobs).
+
+    None of another deployment of the target, such as one that tests a cause.
+    """
+    wanted = {LABEL_DEPLOYMENT: ""} | place(target)
+    return [
+        pod
+        for pod in state.pods
+        if wanted.items() <= ({LABEL_DEPLOYMENT: ""} | labels_of(pod)).items()
+        and _runs_database(pod)
+    ]
+
+
+def _runs_database(pod: Manifest) -> bool:
+    """Whether it is no pod of a job, neither of dbbench's nor of CloudNativePG's."""
+    labels = labels_of(pod)
+    if CLUSTER_LABEL in labels:
+        return JOB_LABEL not in labels
+    return labels.get("app.kubernetes.io/component") == "target"
+
+
+def stop_others(state: State, target: Target) -> Waiting | None:
+    return _stop([one for one in _deployments(state) if one[1].name != target.name])
+
+
+def _deployments(state: State) -> list[tuple[State, Target]]:
+    """Every deployment that can have pods, as a target of the state at its point."""
+    spec = state.benchmark.spec
+    points = [*deployment_points(spec), *confirming_points(spec)]
+    if spec.trials.redeploy:
+        there = blocks_of(labels_of(pod).get(LABEL_DEPLOYMENT, "") for pod in state.pods)
+        points = [of_block(point, index) for index in there for point in points]
+    return [
+        (here, target)
+        for point in points
+        for here in [state.at(point)]
+        for target in here.benchmark.spec.measured_targets
+        if target.deployed
+    ]
+
+
+def remove_others(state: State, trial: Trial) -> Waiting | None:
+    """With `trials.redeploy`: what other deployments had; None when nothing of it is there.
+
+    Each has one turn, so that they have all had theirs. It is waited for, so that the next one has
+    their room. Jobs of the driver stay, as long as they always do.
+    """
+    if not trial.redeployed:
+        return None
+    own = place(trial.deployment)
+    left = {
+        ref: manifest
+        for ref, manifest in sorted(state.objects.items())
+        if (labels := labels_of(manifest)).get(LABEL_TARGET)
+        and any(labels.get(label) != value for label, value in own.items())
+        and kind_of(manifest) not in ("load", "trial")
+    }
+    if not left:
+        return None
+    targets = dict.fromkeys(labels_of(manifest)[LABEL_TARGET] for manifest in left.values())
+    names = ", ".join(targets)
+    first = next(iter(left))
+    return Waiting(
+        step=f"remove:{'+'.join(targets)}",
+        description=f"removing what {names} had",
+        removed=tuple(
+            ref
+            for ref, manifest in left.items()
+            if not manifest["metadata"].get("deletionTimestamp")
+        ),
+        limit_seconds=duration(state.benchmark.spec.timeouts.ready),
+        overdue=Problem(
+            "TargetNotRemoved",
+            f"what an earlier deployment of {names} had is not removed: {first.kind} {first.name} "
+            "is still there. `kubectl describe` it: a finalizer or a pod that uses it holds it.",
+        ),
+    )
+
+
+def stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:
+    """The last of a block is often the first of the next; it starts anew like every other."""
+    before = [
+        parse_timestamp(record.started)
+        for record in state.trials
+        if record.target == trial.target and record.block < trial.block
+    ]
+    pods = target_pods(state, target.name)
+    if before and any(_created(pod) < max(before) for pod in pods):
+        return _stop([(state, target)])
+    return None
+
+
+def _created(pod: Manifest) -> datetime:
+    return parse_timestamp(pod["metadata"]["creationTimestamp"])
+
+
+def _stop(deployments: Sequence[tuple[State, Target]]) -> Waiting | None:
+    running = [target.name for here, target in deployments if target_pods(here, target.name)]
+    if not running:
+        return None
+    state, _ = deployments[0]
+    manifests = [
+        instance(here.context, one, running=False)
+        for here, target in deployments
+        for one in here.benchmark.spec.instances(target.name)
+    ]
+    stopped = [
+        manifest
+        for manifest in manifests
+        if Ref(manifest["kind"], manifest["metadata"]["name"]) in state.objects
+    ]
+    names = ", ".join(running)
+    return Waiting(
+        step=f"stop:{'+'.join(running)}",
+        description=f"stopping {names}",
+        objects=tuple(stopped),
+        limit_seconds=duration(state.benchmark.spec.timeouts.ready),
+        overdue=Problem(
+            "TargetNotStopped",
+            f"target {names} does not stop: its pod is still there. See `kubectl get pods "
+            f"-n {state.benchmark.metadata.namespace} -l "
+            f"dbbench.io/benchmark={state.benchmark.metadata.name}`.",
+        ),
+    )
