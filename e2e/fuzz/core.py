@@ -24,7 +24,7 @@ from dbbench.evaluate.scripts import copies
 from dbbench.evaluate.state import Served, State
 from dbbench.metrics import benchmark_families
 from dbbench.plan import block, plan_seed
-from dbbench.plan.deployment import deployed, deployment_points
+from dbbench.plan.deployment import deployed
 from dbbench.plan.duration import Assumptions, expected
 from dbbench.reconciler import is_due
 from dbbench.targets.build import foundation, instance, preparation
@@ -165,7 +165,7 @@ def _manifests(benchmark: DBBenchmark, kubevirt: bool) -> Iterator[Manifest]:
     yield from network_policies(Context(benchmark, IMAGES, kubevirt))
     nothing = State(benchmark=benchmark, now=NOW, images=IMAGES, kubevirt=kubevirt)
     yield from copies(nothing, _scripts(benchmark))
-    for point in deployment_points(benchmark.spec):
+    for point in dict.fromkeys(trial.point for trial in trials):
         here = benchmark.model_copy(update={"spec": deployed(benchmark.spec, point)})
         ctx = Context(here, IMAGES, kubevirt)
         for target in here.spec.measured_targets:

@@ -312,6 +312,8 @@ def _keep_to_the_targets(dice: Dice, spec: Manifest, used: set[str]) -> None:
             workload.get("tpch", {}).pop("cache", None)
             if workload.pop("zachmann", None) is not None:
                 workload["tatp"] = {"subscribers": 1000}
+    if "external" in used:
+        spec.get("trials", {}).pop("redeploy", None)
     if database.get("storage", {}).get("medium") == "Memory":
         database["storage"]["size"] = "256Mi"
     kinds = {kind for workload in spec["workloads"] for kind in workload}

@@ -14,7 +14,6 @@ from dbbench.evaluate.decide import decide
 from dbbench.evaluate.state import Ref, labels_of, timestamp
 from dbbench.plan import Trial, block, plan_seed, trial_of
 from dbbench.plan.cells import confirms
-from dbbench.plan.deployment import any_block, blocks_of
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.names import LABEL_DEPLOYMENT
 
@@ -298,11 +297,3 @@ def test_data_that_differ_in_one_block_are_named():
     found = other.condition("FairnessVerified")
     assert (found["status"], found["reason"]) == ("False", "Different")
     assert "data of telecom" in found["message"]
-
-
-def test_suffixes_of_deployments_tell_their_block():
-    suffixes = ["block12", "cpu2-block3", "cpu2", "", "confirmDataDiskCacheNone-block12"]
-    assert blocks_of(suffixes) == [3, 12]
-    assert [any_block(one) for one in suffixes] == [
-        "", "cpu2", "cpu2", "", "confirmDataDiskCacheNone"
-    ]  # fmt: skip
