@@ -35,6 +35,7 @@ class Request:
     """
 
     at: datetime
+    user: str
     right: Right | None
     uri: str
     code: int
@@ -96,6 +97,7 @@ def requests(lines: Iterable[str]) -> Iterator[Request]:
         status = event.get("responseStatus") or {}
         yield Request(
             at=datetime.fromisoformat(event["stageTimestamp"]),
+            user=event["user"]["username"],
             right=_right(event),
             uri=event["requestURI"],
             code=int(status.get("code", 0)),

@@ -1,6 +1,9 @@
 """Installs the operator with Helm, as the docs tell a user to."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from access.kubectl import Kubectl, run, wait
@@ -9,6 +12,8 @@ from access.paths import CHART, program
 NAMESPACE = "dbbench-system"
 RELEASE = "dbbench"
 DEPLOYMENT = "dbbench-operator"
+ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{DEPLOYMENT}"
+"""The operator's, as the API server names it."""
 READY_SECONDS = 180
 SETTINGS = ("logLevel=DEBUG", "crds.enabled=true")
 """With which it runs in the tests."""
@@ -71,3 +76,24 @@ class Helm:
                 "delete", "pod", pods[0], "--grace-period=0", "--force", "--ignore-not-found"
             )
         return pods[0] if pods else ""
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """Since when nothing may be refused to the operator, and when something was meant to be."""
+
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _meant: list[tuple[datetime, datetime]] = field(default_factory=list)
+
+    @contextmanager
+    def meant(self) -> Iterator[None]:
+        """A test in which the operator has fewer rights than it asks for, or loses some."""
+        began = datetime.now(UTC)
+        try:
+            yield
+        finally:
+            self._meant.append((began, datetime.now(UTC)))
+
+    def wrong_at(self, moment: datetime) -> bool:
+        """Whether a refusal at that time was not meant."""
+        return moment >= self.since and not any(a <= moment <= b for a, b in self._meant)

@@ -6,7 +6,7 @@ import pytest
 from access import cluster
 from access.kubectl import Kubectl, wait
 from access.namespaces import new_namespace
-from access.operator import SETTINGS, Helm
+from access.operator import SETTINGS, Helm, Refusals
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,13 @@ def crd(kubectl: Kubectl) -> Kubectl:
 
 
 @pytest.fixture(scope="session")
-def operator(kubectl: Kubectl) -> Iterator[Helm]:
+def refusals() -> Refusals:
+    """From before the operator is installed."""
+    return Refusals()
+
+
+@pytest.fixture(scope="session")
+def operator(kubectl: Kubectl, refusals: Refusals) -> Iterator[Helm]:
     """The operator, installed with Helm; uninstalled after the last test."""
     helm = Helm(kubectl)
     # The test of the CRD alone may have applied it; Helm then takes it over.

@@ -1,5 +1,6 @@
 """The chart: what it renders, what it refuses, and that the operator works with what it grants."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import yaml
 from access.benchmarks import Benchmark
 from access.documents import benchmark
 from access.kubectl import CallError, Kubectl, wait
-from access.operator import NAMESPACE, Helm
+from access.operator import NAMESPACE, Helm, Refusals
 from access.paths import CHART, PROJECT
 
 # Listed in the whole cluster; KubeVirt's settings are one object of it, in a namespace of its own.
@@ -229,11 +230,19 @@ def test_the_operator_passes_the_restricted_pod_security(operator: Helm) -> None
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
 
 
+@pytest.fixture
+def roles_alone(operator: Helm, namespace: Kubectl, refusals: Refusals) -> Iterator[Kubectl]:
+    """The one namespace that the operator has rights in."""
+    with refusals.meant():
+        operator.install(f"watchNamespaces={{{namespace.namespace}}}")
+        yield namespace
+        operator.install("logLevel=DEBUG")
+
+
 def test_with_roles_alone_it_serves_the_named_namespace_and_no_other(
-    operator: Helm, namespace: Kubectl
+    operator: Helm, roles_alone: Kubectl
 ) -> None:
-    other = "default"
-    operator.install(f"watchNamespaces={{{namespace.namespace}}}")
+    namespace, other = roles_alone, "default"
     try:
         for place in (namespace, namespace.within(other)):
             place.apply(benchmark("roles", cleanupPolicy="Always"))
@@ -246,4 +255,3 @@ def test_with_roles_alone_it_serves_the_named_namespace_and_no_other(
         wait("its pods are gone", lambda: not namespace.list("pods"), limit=180)
     finally:
         operator.kubectl.within(other).delete("dbb", "roles")
-        operator.install("logLevel=DEBUG")

@@ -1,5 +1,6 @@
 """etcd, the API server, the controller manager and the scheduler, on the host."""
 
+import json
 import time
 
 from localcluster.addresses import API_PORT, Addresses
@@ -16,6 +17,17 @@ CONTROLLER_MANAGER = "kube-controller-manager"
 SCHEDULER = "kube-scheduler"
 COMPONENTS = (ETCD, API_SERVER, CONTROLLER_MANAGER, SCHEDULER)
 _READY_SECONDS = 120.0
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {"level": "None", "userGroups": ["system:serviceaccounts:kube-system"]},
+        {"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
+        {"level": "None"},
+    ],
+}
+"""What programs in pods ask for, and what of it is refused; nothing of Kubernetes' own."""
 
 
 class ControlPlane:
@@ -35,7 +47,9 @@ class ControlPlane:
         self._pki = Pki(layout.pki)
 
     def write(self) -> None:
-        """Writes the kubeconfigs of the administrator and of the components."""
+        """Writes the audit policy, and the kubeconfigs of the administrator and the components."""
+        if not self._layout.audit_policy.exists():
+            self._layout.audit_policy.write_text(json.dumps(AUDIT_POLICY))
         url = self._addresses.api_url
         self._pki.write_kubeconfig(self._layout.kubeconfig, url, "admin")
         for name in ("controller-manager", "scheduler"):
@@ -134,16 +148,11 @@ class ControlPlane:
             f"--proxy-client-key-file={key('front-proxy-client')}",
             # The host does not run kube-proxy: aggregated APIs are reached by their endpoints.
             "--enable-aggregator-routing=true",
-            *self._audit_options(),
+            f"--audit-policy-file={self._layout.audit_policy}",
+            f"--audit-log-path={self._layout.audit_log}",
+            # One file, whole: whoever reads it looks for what is not in it.
+            "--audit-log-maxsize=4096",
         ]
-
-    def _audit_options(self) -> list[str]:
-        policy = self._layout.audit_policy
-        if not policy.exists():
-            return []
-        # One file, whole: whoever reads it looks for what is not in it.
-        log = f"--audit-log-path={self._layout.audit_log}"
-        return [f"--audit-policy-file={policy}", log, "--audit-log-maxsize=4096"]
 
     def controller_manager_command(self) -> list[str]:
         """The controller manager; pod ranges are given out by the address plan, not by it."""

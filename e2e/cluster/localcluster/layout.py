@@ -82,7 +82,7 @@ class Layout:
 
     @property
     def audit_policy(self) -> Path:
-        """What the API server writes into its audit log; without this file it writes none."""
+        """What the API server writes into its audit log; one that is there already is kept."""
         return self.state / "audit-policy.json"
 
     @property

@@ -17,6 +17,7 @@ def event(verb, resource, code=200, *, stage="ResponseComplete", group="", **mor
         {
             "stage": stage,
             "verb": verb,
+            "user": {"username": "operator"},
             "requestURI": f"/{resource}",
             "stageTimestamp": "2026-01-01T00:00:00.000000Z",
             "responseStatus": {"code": code, "message": more.pop("message", "")},
