@@ -66,7 +66,7 @@ class Cluster:
         ``names`` are the nodes; None keeps those there are, or takes the default. Without
         ``exclusive_cpus``, the nodes that this starts hand out every processor, shared.
         """
-        machine.check(self._layout.state)
+        machine.check(self._layout.state, begun=recorded(self._layout) is not None)
         self._check_owner()
         addresses = self._plan(names)
         own_images = self._prepare_machine()

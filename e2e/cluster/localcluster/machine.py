@@ -87,14 +87,17 @@ def _apt_get(*arguments: str, folder: Path = Path("/")) -> None:
         run([*command, *arguments])
 
 
-def check(state: Path) -> None:
-    """Raises an error that lists everything on which a cluster would fail here."""
+def check(state: Path, *, begun: bool = False) -> None:
+    """Raises an error that lists everything on which a cluster would fail here.
+
+    A cluster in ``state`` that was ``begun`` has taken its disk already.
+    """
     _extend_path()
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise ClusterError(f"Linux on x86_64 is needed, this is {platform.platform()}")
     if os.geteuid() != 0:
         raise ClusterError("the cluster needs root (namespaces, mounts, cgroups): run it with sudo")
-    problems = [*_rights(), *_kernel(), *_resources(state)]
+    problems = [*_rights(), *_kernel(), *_memory(), *([] if begun else _disk(state))]
     if problems:
         listing = "\n  - ".join(problems)
         raise ClusterError(f"this machine cannot run the cluster:\n  - {listing}")
@@ -142,15 +145,18 @@ def memory_mib() -> int:
     return int(first.split()[1]) // 1024
 
 
-def _resources(state: Path) -> list[str]:
-    problems = []
+def _memory() -> list[str]:
+    if memory_mib() >= _MEMORY_MIB:
+        return []
+    return [f"the machine has {memory_mib()} MiB of memory, {_MEMORY_MIB} are needed"]
+
+
+def _disk(state: Path) -> list[str]:
     folder = next(parent for parent in (state, *state.parents) if parent.is_dir())
     free = shutil.disk_usage(folder).free // 2**30
-    if free < _DISK_GIB:
-        problems.append(f"{folder} has {free} GiB free, {_DISK_GIB} GiB are needed: make room")
-    if memory_mib() < _MEMORY_MIB:
-        problems.append(f"the machine has {memory_mib()} MiB of memory, {_MEMORY_MIB} are needed")
-    return problems
+    if free >= _DISK_GIB:
+        return []
+    return [f"{folder} has {free} GiB free, {_DISK_GIB} GiB are needed: make room"]
 
 
 def describe(state: Path) -> Machine:

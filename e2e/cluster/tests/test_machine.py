@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import pytest
-from localcluster import kernel_settings, machine
+from localcluster import kernel_settings, machine, network, record
+from localcluster.addresses import free_network, plan
+from localcluster.cluster import Cluster
 from localcluster.errors import ClusterError
+from localcluster.layout import Layout
 from localcluster.node_init import covered_by
+from localcluster.progress import Progress
 from localcluster.teardown import mounts_below
 
 
@@ -49,6 +53,21 @@ def test_this_machine_passes_and_full_disk_does_not(
     monkeypatch.setattr(machine, "_DISK_GIB", 2**30)
     with pytest.raises(ClusterError, match="GiB free, 1073741824 GiB are needed: make room"):
         machine.check(tmp_path / "not/there/yet")
+
+
+def test_cluster_that_was_begun_asks_for_no_free_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_DISK_GIB", 2**30)
+    monkeypatch.setattr(network, "owner", lambda: None)
+    layout = Layout(tmp_path)
+    cluster = Cluster(layout, Progress())
+    with pytest.raises(ClusterError, match="GiB are needed: make room"):
+        cluster.up(["other"])
+    record.write(layout, plan(free_network([]), ["mine"]))
+    # It gets past the machine, to the next thing that is wrong.
+    with pytest.raises(ClusterError, match="the cluster has the nodes mine"):
+        cluster.up(["other"])
 
 
 def test_kernel_settings_are_put_back_as_they_were_before_the_first_start(tmp_path: Path) -> None:
