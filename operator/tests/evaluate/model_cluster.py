@@ -117,6 +117,7 @@ class ModelCluster:
     starts: list[str] = field(default_factory=list)
     most_targets_at_once: int = 0
     stuck: frozenset[str] = frozenset()
+    warnings: tuple[dict[str, Any], ...] = ()
 
     def benchmark(self) -> DBBenchmark:
         return DBBenchmark.parse(
@@ -138,6 +139,7 @@ class ModelCluster:
             kubernetes_version="v1.34.4",
             objects=copy.deepcopy(self.objects),
             pods=tuple(copy.deepcopy(list(self.pods.values()))),
+            warnings=self.warnings,
             nodes=self.nodes,
             storage_classes=self.storage_classes,
             kubevirts=self.kubevirts,

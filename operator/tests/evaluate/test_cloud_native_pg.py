@@ -90,6 +90,86 @@ def test_a_cluster_that_does_not_come_up_is_explained_by_its_own_status() -> Non
     assert "no volume" in stalled["message"]
 
 
+def job_pod(number: int, state: dict[str, Any], role: str = "initdb") -> dict[str, Any]:
+    """The pod of an attempt of CloudNativePG's job that makes or joins the first instance."""
+    job = f"bench-cnpg-1-{role}"
+    ended = state.get("terminated")
+    return {
+        "metadata": {
+            "name": f"{job}-{number}",
+            "labels": {
+                "dbbench.io/benchmark": "bench",
+                "dbbench.io/target": "cnpg",
+                "cnpg.io/cluster": "bench-cnpg",
+                "cnpg.io/jobRole": role,
+                "job-name": job,
+            },
+            "creationTimestamp": f"2026-01-01T00:00:0{number}Z",
+        },
+        "status": {
+            "phase": "Pending" if ended is None else "Failed" if ended["exitCode"] else "Succeeded",
+            "containerStatuses": [{"name": role, "image": "postgres:17", "state": state}],
+        },
+    }
+
+
+def ended(code: int) -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed"}}
+
+
+def stalled_with(*pods: dict[str, Any], events: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    """How a run ends whose cluster never gets beyond these pods."""
+    model = cluster(timeouts={"ready": "1m"})
+    model.stuck = frozenset({"bench-cnpg"})
+    model.warnings = events
+    for _ in range(400):
+        model.step()
+        if Ref("Cluster", "bench-cnpg") in model.objects:
+            model.pods |= {pod["metadata"]["name"]: pod for pod in pods}
+        if "completionTime" in model.status:
+            return model.condition("Stalled")
+    raise AssertionError(model.status["progress"])
+
+
+def test_an_initdb_that_fails_is_told_by_its_last_pod_and_where_its_log_is() -> None:
+    stalled = stalled_with(job_pod(1, ended(1)), job_pod(2, ended(127)))
+    assert stalled["reason"] == "ContainerFailed"
+    assert "target 'cnpg' is not ready after 1m: container initdb in pod" in stalled["message"]
+    assert "bench-cnpg-1-initdb-2 ended with exit code 127 (Error)" in stalled["message"]
+    assert "kubectl logs -n ns bench-cnpg-1-initdb-2 -c initdb" in stalled["message"]
+
+
+def test_an_attempt_that_failed_before_one_that_did_not_explains_nothing() -> None:
+    stalled = stalled_with(job_pod(1, ended(1)), job_pod(2, ended(0)))
+    assert stalled["reason"] == "CloudNativePGNotReady"
+    assert "no volume" in stalled["message"]
+
+
+def test_an_initdb_that_cannot_begin_is_told_by_its_event() -> None:
+    pod = job_pod(1, {"waiting": {"reason": "ContainerCreating"}})
+    event = {
+        "involvedObject": {"kind": "Pod", "name": pod["metadata"]["name"]},
+        "reason": "FailedMount",
+        "message": 'MountVolume.SetUp failed for volume "app"',
+        "lastTimestamp": "2026-01-01T00:00:00Z",
+    }
+    stalled = stalled_with(pod, events=(event,))
+    assert stalled["reason"] == "FailedMount"
+    assert (
+        'Pod bench-cnpg-1-initdb-1: MountVolume.SetUp failed for volume "app".'
+        in (stalled["message"])
+    )
+
+
+@pytest.mark.parametrize("role", ["initdb", "join"])
+def test_an_image_that_no_time_will_bring_ends_the_run_at_once(role: str) -> None:
+    pod = job_pod(1, {"waiting": {"reason": "InvalidImageName"}}, role)
+    stalled = stalled_with(pod)
+    assert stalled["reason"] == "ImagePullFailed"
+    assert f"container {role} in pod bench-cnpg-1-{role}-1" in stalled["message"]
+    assert "not ready after" not in stalled["message"]
+
+
 def test_silence_is_no_proof_of_fairness_nor_of_hardware() -> None:
     model = cluster()
     model.run()

@@ -26,12 +26,13 @@ from dbbench.evaluate.harvest import (
     recorded_identities,
 )
 from dbbench.evaluate.outcome import assess, results_manifest
+from dbbench.evaluate.pods import active_job_pods
 from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
 from dbbench.evaluate.step import Failed, Waiting
-from dbbench.evaluate.steps import active_job_pods, next_step
+from dbbench.evaluate.steps import next_step
 from dbbench.evaluate.turns import stop_all
 from dbbench.plan import plan_seed
 from dbbench.results.confirmation import Confirmation

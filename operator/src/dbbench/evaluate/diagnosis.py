@@ -43,8 +43,9 @@ def explain(
         *_ended(pods, namespace),
         *_volumes(state),
         *_machines(state, owners),
-        *_clusters(state, owners),
         *_warnings(state, pods, owners),
+        # CloudNativePG only tells at which of its steps it is.
+        *_clusters(state, owners),
         *_not_ready(pods, namespace),
     ):
         return Problem(problem.reason, f"{what}: {problem.message}")

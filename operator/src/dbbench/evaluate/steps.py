@@ -12,12 +12,13 @@ from dbbench.api.quantities import duration
 from dbbench.api.target import Target
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
+from dbbench.evaluate.pods import filling_pods, is_ready, target_pods
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import MAX_ATTEMPTS, attempts_of, loads_of
 from dbbench.evaluate.scripts import copies, script_problems, uncopied
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
 from dbbench.evaluate.step import Failed, Step, Waiting
-from dbbench.evaluate.turns import remove_others, stop_earlier_turn, stop_others, target_pods
+from dbbench.evaluate.turns import remove_others, stop_earlier_turn, stop_others
 from dbbench.plan import Trial
 from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
 from dbbench.targets.build import foundation, instance, preparation
@@ -65,24 +66,6 @@ def _scripts(state: State) -> Step | None:
 def _deployment(state: State, target: Target, trial: Trial) -> Step | None:
     """The next step until the target's databases run, of their own turn; None when they do."""
     return stop_earlier_turn(state, target, trial) or _disk(state, target) or _start(state, target)
-
-
-def is_ready(pod: Manifest) -> bool:
-    """Whether the pod's readiness probe succeeds and nobody has asked it to end."""
-    if pod["metadata"].get("deletionTimestamp"):
-        return False
-    conditions = pod.get("status", {}).get("conditions") or []
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
-
-
-def active_job_pods(state: State) -> list[Manifest]:
-    """Pods of jobs that have not ended."""
-    return [
-        pod
-        for pod in state.pods
-        if labels_of(pod).get("dbbench.io/job")
-        and pod.get("status", {}).get("phase") in ("Pending", "Running")
-    ]
 
 
 def _of_instances(
@@ -169,6 +152,7 @@ def _start_of(state: State, target: Target) -> Step | None:
     complete = not any(_missing(state, manifest) for manifest in objects)
     if complete and _answers(state, machine, pods) and not _differs(state, machine):
         return None
+    pods += filling_pods(state, target.name)
     if problem := hopeless(pods, state.benchmark.metadata.namespace):
         return Failed(Problem(problem.reason, f"target {target.name!r}: {problem.message}"))
     limit = state.benchmark.spec.timeouts.ready

@@ -1,46 +1,23 @@
 """Between the turns of deployments: what stops, and what is removed. No I/O."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from dbbench.api.quantities import duration
 from dbbench.api.target import Target
 from dbbench.evaluate.harvest import kind_of
+from dbbench.evaluate.pods import created, target_pods
 from dbbench.evaluate.problem import Problem
-from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp
+from dbbench.evaluate.state import Ref, State, labels_of, parse_timestamp
 from dbbench.evaluate.step import Waiting
 from dbbench.plan import Trial
 from dbbench.plan.deployment import blocks_of, confirming_points, deployment_points, of_block
 from dbbench.targets.build import instance
-from dbbench.targets.cloud_native_pg import CLUSTER_LABEL, JOB_LABEL
 from dbbench.targets.names import LABEL_DEPLOYMENT, LABEL_TARGET, place
 
 
 def stop_all(state: State) -> Waiting | None:
     """Stops every target; None when none runs."""
     return _stop(_deployments(state))
-
-
-def target_pods(state: State, target: str) -> list[Manifest]:
-    """Pods that run the target's databases, or one instance of it (not those of its jobs).
-
-    None of another deployment of the target, such as one that tests a cause.
-    """
-    wanted = {LABEL_DEPLOYMENT: ""} | place(target)
-    return [
-        pod
-        for pod in state.pods
-        if wanted.items() <= ({LABEL_DEPLOYMENT: ""} | labels_of(pod)).items()
-        and _runs_database(pod)
-    ]
-
-
-def _runs_database(pod: Manifest) -> bool:
-    """Whether it is no pod of a job, neither of dbbench's nor of CloudNativePG's."""
-    labels = labels_of(pod)
-    if CLUSTER_LABEL in labels:
-        return JOB_LABEL not in labels
-    return labels.get("app.kubernetes.io/component") == "target"
 
 
 def stop_others(state: State, target: Target) -> Waiting | None:
@@ -109,13 +86,9 @@ def stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | N
         if record.target == trial.target and record.block < trial.block
     ]
     pods = target_pods(state, target.name)
-    if before and any(_created(pod) < max(before) for pod in pods):
+    if before and any(created(pod) < max(before) for pod in pods):
         return _stop([(state, target)])
     return None
-
-
-def _created(pod: Manifest) -> datetime:
-    return parse_timestamp(pod["metadata"]["creationTimestamp"])
 
 
 def _stop(deployments: Sequence[tuple[State, Target]]) -> Waiting | None:
