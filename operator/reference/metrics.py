@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
-from dbbench.metrics import benchmark_families, own_families
+from dbbench.metrics import benchmark_families, confirmation_families, own_families
 from dbbench.reconciler import Statistics
 from dbbench.results.series import FAMILIES, Family
 from reference.tables import header, prose, table
@@ -27,6 +27,7 @@ def page() -> str:
         [
             header("operator/src/dbbench/metrics.py and results/series.py") + _ABOUT,
             _section("While a benchmark runs, and after", map(_family, benchmark_families([]))),
+            _section("Tests of causes (`confirm: true`)", map(_family, confirmation_families([]))),
             _section("From the results of a run that has ended", FAMILIES),
             _section("The operator itself", map(_family, own_families(Statistics(), 0))),
         ]

@@ -2,7 +2,15 @@
 
 import json
 
-from dbbench.metrics import benchmark_families, render, result_families
+from dbbench.api.status import Confirmation
+from dbbench.metrics import (
+    benchmark_families,
+    confirmation_families,
+    own_families,
+    render,
+    result_families,
+)
+from dbbench.reconciler import Statistics
 
 BENCHMARK = {
     "metadata": {"name": "quickstart", "namespace": "ns", "uid": "u-1"},
@@ -112,6 +120,66 @@ def test_status_becomes_series():
     assert 'bound="low"' in text
     assert f'dbbench_overcommitment_ratio{{{identity},namespace="ns",target="vm"}} 1.5' in text
     assert 'target="pod"' not in text
+
+
+def confirmations(**tested):
+    """The benchmark after the test of its cause, and of a target whose cause none tests."""
+    place = {"workload": "orders", "cell": "", "slowdownBefore": "0.078"}
+    found = [
+        place | {"target": "vm", "cause": "system"} | tested,
+        place | {"target": "kata", "cause": "user", "verdict": "NotTested"},
+    ]
+    status = BENCHMARK["status"] | {"confirmations": found}
+    for one in found:
+        Confirmation.model_validate(one)
+    return render(confirmation_families([BENCHMARK | {"status": status}])).decode().splitlines()
+
+
+def test_tests_of_causes_become_series_with_interval_and_verdict():
+    lines = confirmations(
+        intervention="SharedConnection",
+        slowdownAfter="0.02",
+        reduction="0.057",
+        confidenceInterval={"low": "0.03", "high": "0.09"},
+        verdict="Confirmed",
+    )
+    labels = (
+        'benchmark="quickstart",{}cause="system",cell="",emulated="true",'
+        'intervention="SharedConnection",namespace="ns",target="vm"'
+    )
+    plain = labels.format("") + ',workload="orders"'
+    assert f"dbbench_confirmation_reduction_ratio{{{plain}}} 0.057" in lines
+    for bound, value in (("low", "0.03"), ("high", "0.09")):
+        bounded = labels.format(f'bound="{bound}",') + ',workload="orders"'
+        assert f"dbbench_confirmation_reduction_bound_ratio{{{bounded}}} {value}" in lines
+    verdicts = {
+        line.rsplit('verdict="', 1)[1].split('"')[0]: line.rsplit(" ", 1)[1]
+        for line in lines
+        if line.startswith("dbbench_confirmation{") and 'target="vm"' in line
+    }
+    assert verdicts == {
+        "Confirmed": "1.0",
+        "NotConfirmed": "0.0",
+        "Inconclusive": "0.0",
+        "NotTested": "0.0",
+    }
+
+
+def test_what_is_not_tested_or_not_measured_yet_has_a_verdict_alone():
+    lines = confirmations(intervention="SharedConnection", verdict="Inconclusive")
+    told = [line for line in lines if not line.startswith("#")]
+    assert {line.partition("{")[0] for line in told} == {"dbbench_confirmation"}
+    (untested,) = [line for line in told if 'target="kata"' in line and line.endswith(" 1.0")]
+    assert 'intervention="",' in untested
+    assert 'verdict="NotTested"' in untested
+
+
+def test_time_spent_looking_is_told_once_by_the_histogram_of_looks():
+    statistics = Statistics()
+    statistics.durations.add(0.5)
+    lines = render(own_families(statistics, 0)).decode().splitlines()
+    assert "dbbench_operator_reconcile_duration_seconds_sum 0.5" in lines
+    assert not [line for line in lines if line.startswith("dbbench_operator_reconcile_seconds")]
 
 
 def test_results_become_series_and_each_target_is_shown_once():

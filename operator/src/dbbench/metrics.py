@@ -18,6 +18,7 @@ from prometheus_client.core import (
 )
 
 from dbbench.api.quantities import percent
+from dbbench.api.status import ConfirmationVerdict
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
 from dbbench.reconciler import Reconciler, Statistics
@@ -66,6 +67,7 @@ class Server:
             results += await self._cluster.list(CONFIG_MAP, namespace, labels=selector)
         families = [
             *benchmark_families(benchmarks),
+            *confirmation_families(benchmarks),
             *result_families(benchmarks, results),
             *own_families(self._reconciler.statistics, len(self._reconciler.queue)),
         ]
@@ -141,14 +143,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
             for value in _CONDITION_STATUSES:
                 condition.add_metric([*ident, entry["type"], value], entry["status"] == value)
         for entry in status.get("comparisons") or []:
-            labels = [
-                *ident,
-                entry["workload"],
-                entry["cell"],
-                entry["target"],
-                entry["metric"],
-                str(entry.get("emulated", False)).lower(),
-            ]
+            labels = [*ident, *_place(entry), entry["metric"], _emulated(entry)]
             slowdown.add_metric(labels, float(entry["slowdown"]))
             if entry.get("noiseFloor"):
                 floor.add_metric(labels, float(entry["noiseFloor"]))
@@ -156,6 +151,54 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
             for name in ("low", "high") if interval else ():
                 bound.add_metric([*labels, name], float(interval[name]))
     return [trials, condition, position, slowdown, bound, floor, overcommitment]
+
+
+def confirmation_families(benchmarks: list[Manifest]) -> list[Metric]:
+    """What came of the tests of causes (spec.confirm), from the status of each benchmark."""
+    tested = [
+        "namespace", "benchmark", "workload", "cell", "target", "cause", "intervention", "emulated",
+    ]  # fmt: skip
+    verdict = GaugeMetricFamily(
+        "dbbench_confirmation",
+        "1 for the verdict that the test of a slowdown's cause has: Confirmed, NotConfirmed, "
+        "Inconclusive, NotTested. `intervention` is empty where nothing tests the cause, `cause` "
+        "where none is named.",
+        labels=[*tested, "verdict"],
+    )
+    reduction = GaugeMetricFamily(
+        "dbbench_confirmation_reduction_ratio",
+        "(1 + slowdown without the intervention) / (1 + slowdown with it) - 1: above 0 where it "
+        "made the slowdown smaller.",
+        labels=tested,
+    )
+    bound = GaugeMetricFamily(
+        "dbbench_confirmation_reduction_bound_ratio",
+        "Bounds of the 95 % confidence interval of the reduction: low, high.",
+        labels=[*tested, "bound"],
+    )
+    for body in benchmarks:
+        status = body.get("status") or {}
+        emulated = {_place(one): _emulated(one) for one in status.get("comparisons") or []}
+        for entry in status.get("confirmations") or []:
+            place = _place(entry)
+            changed = (entry.get("cause", ""), entry.get("intervention") or "")
+            labels = [*_identity(body), *place, *changed, emulated.get(place, "")]
+            for value in ConfirmationVerdict:
+                verdict.add_metric([*labels, value.value], entry["verdict"] == value)
+            if entry.get("reduction"):
+                reduction.add_metric(labels, float(entry["reduction"]))
+            interval = entry.get("confidenceInterval")
+            for name in ("low", "high") if interval else ():
+                bound.add_metric([*labels, name], float(interval[name]))
+    return [verdict, reduction, bound]
+
+
+def _place(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["workload"], entry["cell"], entry["target"]
+
+
+def _emulated(comparison: dict[str, Any]) -> str:
+    return str(comparison.get("emulated", False)).lower()
 
 
 def result_families(benchmarks: list[Manifest], results: list[Manifest]) -> list[Metric]:
@@ -194,11 +237,6 @@ def own_families(statistics: Statistics, queue_length: int) -> list[Metric]:
         "Looks that failed and were tried again.",
         value=statistics.errors,
     )
-    seconds = CounterMetricFamily(
-        "dbbench_operator_reconcile_seconds",
-        "Time spent looking at benchmarks.",
-        value=statistics.durations.total,
-    )
     durations = HistogramMetricFamily(
         "dbbench_operator_reconcile_duration_seconds",
         "How long one look at a benchmark took.",
@@ -216,4 +254,4 @@ def own_families(statistics: Statistics, queue_length: int) -> list[Metric]:
         "Benchmarks that wait to be looked at.",
         value=queue_length,
     )
-    return [reconciles, errors, seconds, durations, waits, waiting]
+    return [reconciles, errors, durations, waits, waiting]
