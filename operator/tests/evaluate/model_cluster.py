@@ -29,6 +29,11 @@ IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+LOCKED_OUT = (
+    '{"kind":"Error","exitCode":3,"reason":"DatabaseUnreachable","message":"wrong password"}'
+)
+
+
 class OperatorKilledError(Exception):
     """The operator ended here."""
 
@@ -85,6 +90,8 @@ STORAGE_CLASS = {
 }
 
 
+PASSWORD = Ref("Secret", "bench-credentials")
+
 # What runs a target's database.
 INSTANCES = ("StatefulSet", "VirtualMachine", "Cluster")
 
@@ -118,6 +125,8 @@ class ModelCluster:
     most_targets_at_once: int = 0
     stuck: frozenset[str] = frozenset()
     warnings: tuple[dict[str, Any], ...] = ()
+    passwords: int = 0
+    opened_by: dict[str, str] = field(default_factory=dict)
 
     def benchmark(self) -> DBBenchmark:
         return DBBenchmark.parse(
@@ -174,8 +183,10 @@ class ModelCluster:
             self._store(record)
         if decision.create_credentials:
             action()
-            ref = Ref("Secret", "bench-credentials")
-            self.objects.setdefault(ref, {"metadata": {"name": ref.name, "labels": {}}})
+            self.passwords += 1
+            secret = {"metadata": {"name": PASSWORD.name, "labels": {}}}
+            secret["stringData"] = {"password": str(self.passwords)}
+            self.objects.setdefault(PASSWORD, secret)
         for manifest in decision.create:
             action()
             ref = Ref(manifest["kind"], manifest["metadata"]["name"])
@@ -249,10 +260,13 @@ class ModelCluster:
         pod = f"{name}-0"
         if manifest["spec"].get("replicas") == 0 or manifest["spec"].get("runStrategy") == "Halted":
             self.pods.pop(pod, None)
-        elif name not in self.stuck:
+        elif name not in self.stuck and (pod in self.pods or PASSWORD in self.objects):
             template = manifest["spec"]["template"]["metadata"]
             if pod not in self.pods:
                 self.starts.append(deployment_of({"metadata": template}))
+                # Data keep the password that they were made with.
+                database = deployment_of({"metadata": template})
+                self.opened_by.setdefault(database, self._password())
             before = self.pods.get(pod, {}).get("metadata", {})
             self.pods[pod] = {
                 "metadata": {
@@ -309,8 +323,12 @@ class ModelCluster:
         }
 
     def _finish_job(self, name: str, job: dict[str, Any]) -> None:
-        problem = self.fail(job) if self.fail else None
         kind = labels_of(job)["dbbench.io/job"]
+        if kind != "disk" and PASSWORD not in self.objects:
+            return  # its pod waits for the volume
+        problem = self.fail(job) if self.fail else None
+        if kind != "disk" and self._is_locked_out(job):
+            problem = LOCKED_OUT
         ended = "Complete" if problem is None else "Failed"
         job["status"] = {
             "startTime": timestamp(self.now),
@@ -327,6 +345,13 @@ class ModelCluster:
                 problem if problem is not None else self._log(job, index, len(drivers))
                 for index in range(len(drivers))
             )
+
+    def _is_locked_out(self, job: dict[str, Any]) -> bool:
+        password = self._password()
+        return self.opened_by.get(deployment_of(job), password) != password
+
+    def _password(self) -> str:
+        return str(self.objects[PASSWORD]["stringData"]["password"])
 
     def _log(self, job: dict[str, Any], index: int, drivers: int) -> str:
         """Instance 1 gets twice as much as instance 0, and so on."""

@@ -63,6 +63,12 @@ async def test_whether_kubevirt_is_there_is_asked_for_who_may_use_it_alone():
     assert "VirtualMachine" in await asked([POD, KUBEVIRT], started)
 
 
+async def test_what_belongs_to_an_object_is_looked_for_after_it():
+    order = await asked([POD, QEMU], {"startTime": "2026-01-01T00:00:00Z"})
+    owners = [order.index(kind) for kind in ("Job", "StatefulSet")]
+    assert max(owners) < min(order.index(kind) for kind in ("Pod", "ConfigMap", "Secret"))
+
+
 @pytest.mark.parametrize(("runtime", "used"), [("QEMU", False), ("KubeVirt", True)])
 async def test_after_the_start_it_is_settled_whether_kubevirt_is_used(runtime, used):
     automatic = {"name": "vm", "virtualMachine": {"runtime": "Auto"}}

@@ -13,7 +13,7 @@ from dbbench.api.status import (
     DBBenchmarkStatus,
     Progress,
 )
-from dbbench.evaluate import tenure
+from dbbench.evaluate import credentials, tenure
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
 from dbbench.evaluate.decision import BLOCKED, QUEUED, RUNNING, SOON, WAITING, Decision
 from dbbench.evaluate.expiry import expiry
@@ -38,7 +38,6 @@ from dbbench.plan import plan_seed
 from dbbench.results.confirmation import Confirmation
 from dbbench.results.gates import GateOutcome
 from dbbench.results.record import Outcome
-from dbbench.targets.names import credentials_name
 from dbbench.targets.network_policy import network_policies
 
 HASH_ANNOTATION = "dbbench.io/manifest-hash"
@@ -117,11 +116,10 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         current=step.description,
         step=step.step,
     )
-    credentials = credentials_name(state.benchmark)
     policies = network_policies(state.context) if state.network_policies else ()
     return Decision(
         status=status,
-        create_credentials=Ref("Secret", credentials) not in state.objects,
+        create_credentials=credentials.to_be_made(state),
         create=step.created,
         # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
@@ -248,9 +246,11 @@ def _leftovers(state: State, status: DBBenchmarkStatus) -> tuple[Ref, ...]:
     )
     if policy is CleanupPolicy.NEVER or (policy is CleanupPolicy.ON_SUCCESS and not succeeded):
         return ()
+    # The password last: without it, databases look as if somebody had deleted it.
+    objects = sorted(state.objects.items(), key=lambda item: (item[0].kind == "Secret", item[0]))
     return tuple(
         ref
-        for ref, manifest in sorted(state.objects.items())
+        for ref, manifest in objects
         if labels_of(manifest).get("app.kubernetes.io/component") != "results"
         and not manifest["metadata"].get("deletionTimestamp")
     )

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from dbbench.api.quantities import duration
 from dbbench.api.target import Target
+from dbbench.evaluate import credentials
 from dbbench.evaluate.diagnosis import explain, hopeless
 from dbbench.evaluate.harvest import finished, is_final
 from dbbench.evaluate.pods import filling_pods, is_ready, target_pods
@@ -33,18 +34,25 @@ def next_step(state: State, trial: Trial) -> Step:
     In order: the user's scripts are copied; other deployments stop and, where each block has its
     own, are removed; this one stops if it still runs from an earlier block; the guest's disk is
     made, the database starts and answers, each workload is loaded, the trial runs.
+    Nothing of it without the password of the databases.
     Of an external target only the copies and the last two; the others stop for it all the same.
     """
     here = state.at(trial.point)
     target = here.benchmark.spec.target(trial.deployment)
     return (
-        _scripts(state)
+        _password(state)
+        or _scripts(state)
         or stop_others(state, target)
         or remove_others(state, trial)
         or (_deployment(here, target, trial) if target.deployed else None)
         or _loads(here, target, trial)
         or _trial(here, trial)
     )
+
+
+def _password(state: State) -> Step | None:
+    problem = credentials.problem(state)
+    return Failed(problem) if problem else None
 
 
 def _scripts(state: State) -> Step | None:

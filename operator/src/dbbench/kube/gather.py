@@ -76,8 +76,9 @@ def _selector(benchmark: DBBenchmark) -> str:
 async def _with_objects(cluster: Cluster, state: State, kubevirt_served: bool) -> State:
     """Adds what the benchmark owns, with its pods and records.
 
-    A job that has ended has its pod, until it has its record, until it is deleted. Pods and records
-    are looked for after the jobs, so that no delay between the answers makes either look lost.
+    A job that has ended has its pod, until it has its record, until it is deleted; a database has
+    its password. Pods, records and password are looked for after what they belong to, so that no
+    delay between the answers makes any of them look lost.
     """
     benchmark = state.benchmark
     namespace, selector = benchmark.metadata.namespace, _selector(benchmark)
@@ -87,10 +88,10 @@ async def _with_objects(cluster: Cluster, state: State, kubevirt_served: bool) -
         *(cluster.list(kind, namespace, labels=selector) for kind in kinds)
     )
     clusters, cloud_native_pg = await _clusters(cluster, benchmark, selector)
-    pods, config_maps = await asyncio.gather(
-        *(cluster.list(kind, namespace, labels=selector) for kind in (POD, CONFIG_MAP))
+    pods, config_maps, secrets = await asyncio.gather(
+        *(cluster.list(kind, namespace, labels=selector) for kind in (POD, CONFIG_MAP, SECRET))
     )
-    owned += [clusters, config_maps]
+    owned += [clusters, config_maps, secrets]
     objects = {
         Ref(item["kind"], item["metadata"]["name"]): item
         for items in owned

@@ -47,9 +47,9 @@ CLOUD_NATIVE_PG = Kind("postgresql.cnpg.io/v1", "Cluster", "clusters")
 KUBEVIRT = Kind("kubevirt.io/v1", "KubeVirt", "kubevirts")
 DATA_VOLUME = Kind("cdi.kubevirt.io/v1beta1", "DataVolume", "datavolumes")
 
-# What a benchmark owns besides its records (ConfigMaps). Pods are owned by its jobs, stateful sets
-# and virtual machines.
-OWNED = (JOB, PVC, SECRET, SERVICE, STATEFUL_SET)
+# What a benchmark owns besides its ConfigMaps and the Secret with the password. Pods are owned by
+# its jobs, stateful sets and virtual machines.
+OWNED = (JOB, PVC, SERVICE, STATEFUL_SET)
 
 _ALL = (
     DBBENCHMARK, CONFIG_MAP, EVENT, JOB, NETWORK_POLICY, NODE, POD, PVC, SECRET, SERVICE,
