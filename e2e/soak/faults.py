@@ -57,7 +57,7 @@ ALLOWED: dict[Kind, frozenset[str]] = {
     Kind.DATABASE_POD: _DATABASE_LOST,
     Kind.GUEST_KILLED: _DATABASE_LOST | {"GuestEnded"},
     Kind.GUEST_HUNG: _DATABASE_LOST | {"TargetNotStopped"},
-    Kind.CHILD: _DATABASE_LOST | _DRIVER_LOST | _AWAY,
+    Kind.CHILD: _DATABASE_LOST | _DRIVER_LOST | _AWAY | {"SecretNotFound"},
     Kind.IMAGE: frozenset({"ImagePullFailed", "ErrImageNeverPull", "ErrImagePull"}),
     Kind.DISK_FULL: _DATABASE_LOST | {"DatabaseOutOfSpace", "LoadFailed"},
 }

@@ -30,7 +30,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 LOCKED_OUT = (
-    '{"kind":"Error","exitCode":3,"reason":"DatabaseUnreachable","message":"wrong password"}'
+    '{"kind":"Error","exitCode":3,"reason":"AuthenticationFailed","message":"wrong password"}'
 )
 
 
