@@ -16,7 +16,7 @@ from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.crd import schema_of
 from dbbench.api.machine import Runtime
 from dbbench.api.status import DBBenchmarkStatus
-from dbbench.evaluate.connection import Connection
+from dbbench.evaluate.connection import Connection, Tls
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.invalid import invalid_spec_status
 from dbbench.evaluate.queue import contender, queue
@@ -115,7 +115,7 @@ def _clusters(benchmark: DBBenchmark) -> Iterator[State]:
     yield replace(nothing, nodes=nodes, storage_classes=(), kubevirt=True, kubevirts=(kubevirt,))
     secrets = {
         target.external.connection.secret_ref.name: Connection(
-            frozenset(), port_is_valid=False, asks_for_tls=True
+            frozenset(), port_is_valid=False, tls=Tls.SERVERS_CHOICE
         )
         for target in benchmark.spec.targets
         if target.external is not None

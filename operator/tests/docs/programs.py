@@ -34,7 +34,7 @@ GLOBAL_FLAGS = {"-n": 1, "--namespace": 1, "-A": 0, "--context": 1, "--kubeconfi
 SELECTING = {"-l": 1, "-o": 1}
 VERBS: dict[str, dict[str, int]] = {
     "apply": {"-f": 1, "-k": 1, "--server-side": 0, "--dry-run": 1},
-    "create": {"-f": 1, "--from-file": 1},
+    "create": {"-f": 1, "--from-file": 1, "--from-literal": 1},
     "delete": {**SELECTING, "-f": 1},
     "describe": {"-l": 1},
     "get": {**SELECTING, "-w": 0},

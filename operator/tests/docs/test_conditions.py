@@ -67,7 +67,7 @@ FOREIGN = {
     "PodScheduled", "Stopped", "BackOff", "CrashLoopBackOff", "CreateContainerConfigError",
     "CreateContainerError", "Unhealthy", "DataVolumeError", "Err", "ErrImageNeverPull",
     "ErrImagePull", "Error", "ImagePullBackOff", "InvalidImageName", "RunContainerError",
-    "CPUManager", "HostDisk", "MTU", "Masquerade", "User",
+    "CPUManager", "HostDisk", "MTU", "Masquerade", "TLS", "User",
     # Phases, states of the queue and of rights, and reasons to stop, which are in the message.
     "Stalled", "Succeeded", "Blocked", "Holds", "Waits", "Forbidden", "Yes", "No", "State",
     "MaxBlocksReached", "TargetHalfWidthReached",

@@ -110,6 +110,7 @@ class ModelCluster:
     kubevirts: tuple[dict[str, Any], ...] | None = None
     data_volumes: bool = False
     connections: dict[str, Connection] = field(default_factory=dict)
+    encrypted: dict[str, dict[str, str]] = field(default_factory=dict)
     scripts: dict[str, dict[str, str]] | None = field(default_factory=dict)
     cloud_native_pg: Served = Served.YES
     now: datetime = START
@@ -397,5 +398,7 @@ class ModelCluster:
         }
         if "--agent" not in job["spec"]["template"]["spec"]["containers"][index]["args"]:
             del result["target"]
+        tls = self.encrypted.get(job["metadata"]["labels"]["dbbench.io/target"])
+        result["server"] |= {"tls": tls} if tls else {}
         text = json.dumps(result, separators=(",", ":"))
         return f'{{"kind":"Progress","phase":"measure"}}\n{text}\n'

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.evaluate.connection import Connection, connection_of
+from dbbench.evaluate.connection import Connection, Tls, connection_of
 from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.state import Ref
 from dbbench.plan.duration import Assumptions, expected
@@ -29,12 +29,13 @@ def secret(**values: str) -> dict[str, Any]:
     return {"metadata": {"name": "orders-app"}, "data": data}
 
 
+PEM = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
 WHOLE = {"host": "db.example", "username": "reader", "password": "hunter2"}
 
 
 def test_of_a_secret_no_value_is_kept() -> None:
     found = connection_of(secret(**WHOLE, port="5432", sslmode="require", jdbcUri="x"))
-    assert found == Connection(frozenset({"host", "username", "password"}), asks_for_tls=True)
+    assert found == Connection(frozenset({"host", "username", "password"}), tls=Tls.ASKED)
     assert not any(value in repr(found) for value in ("db.example", "reader", "hunter2", "5432"))
 
 
@@ -42,13 +43,23 @@ def test_of_a_secret_no_value_is_kept() -> None:
     ("changes", "reason", "says"),
     [
         ({}, "", ""),
-        ({"port": "5432\n", "sslmode": "prefer"}, "", ""),
+        ({"port": "5432\n", "sslmode": "disable"}, "", ""),
+        ({"sslmode": "disable", "ca.crt": PEM}, "", ""),
+        ({"sslmode": "require\n"}, "", ""),
+        ({"sslmode": "verify-ca", "ca.crt": PEM}, "", ""),
+        ({"sslmode": "verify-full"}, "", ""),
+        ({"sslmode": "verify-full", "ca.crt": PEM}, "", ""),
         ({"port": ""}, "", ""),
         ({"host": ""}, "SecretKeyMissing", "has no value for host."),
         ({"username": "", "password": ""}, "SecretKeyMissing", "for user or username, password."),
         ({"port": "http"}, "SecretValueInvalid", "port in Secret 'orders-app'"),
         ({"port": "65536"}, "SecretValueInvalid", "from 1 to 65535"),
-        ({"sslmode": "verify-full"}, "TLSNotSupported", "write one of disable, allow, prefer"),
+        ({"sslmode": "prefer"}, "SecretValueInvalid", "the server would decide what is measured"),
+        ({"sslmode": "allow", "ca.crt": PEM}, "SecretValueInvalid", "write disable, require, "),
+        ({"sslmode": "verify_full"}, "SecretValueInvalid", "that is none of disable, require, "),
+        ({"sslmode": "verify-ca"}, "SecretKeyMissing", "has sslmode verify-ca and no ca.crt"),
+        ({"ca.crt": PEM}, "SecretKeyMissing", "has ca.crt and no sslmode"),
+        ({"sslmode": "verify-full", "ca.crt": "http"}, "SecretValueInvalid", "ca.crt without a"),
     ],
     ids=str,
 )
@@ -64,6 +75,26 @@ def test_a_secret_that_cannot_be_used_is_named(
         assert "spec.targets[1].external.connection.secretRef" in problem.message
         assert says.lower() in problem.message.lower()
         assert not any(value in problem.message for value in (*WHOLE.values(), "http"))
+
+
+@pytest.mark.parametrize("engine", ["MySQL", "Hyper"])
+def test_tls_is_for_postgresql_alone(engine: str) -> None:
+    database = spec()["database"] | {"engine": engine}
+    tpch = [{"name": "analytics", "tpch": {"scaleFactor": "0.01"}}]
+    state = cluster(database=database, workloads=tpch).state()
+    whole = WHOLE | {"database": "bench"}
+    for mode, reasons in (("disable", []), ("require", ["TLSNotSupported"])):
+        found = connection_of(secret(**whole, sslmode=mode))
+        usable = dataclasses.replace(state, connections={"orders-app": found})
+        assert [problem.reason for problem in problems(usable)] == reasons
+
+
+def test_tls_on_one_side_alone_is_told() -> None:
+    model = cluster()
+    model.encrypted = {"prod": {"protocol": "TLSv1.3", "cipher": "TLS_AES_256_GCM_SHA384"}}
+    model.run()
+    message = model.condition("FairnessVerified")["message"]
+    assert "TLS: none / prod TLSv1.3 TLS_AES_256_GCM_SHA384" in message
 
 
 def test_hyper_needs_the_name_of_a_database() -> None:

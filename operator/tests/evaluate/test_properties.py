@@ -82,6 +82,7 @@ def report() -> dict[str, Any]:
                 "engine": "PostgreSQL",
                 "version": "17.1",
                 "settings": {"work_mem": "4MB"},
+                "tls": {"protocol": "TLSv1.3", "cipher": "TLS_AES_256_GCM_SHA384"},
             },
             "operations": [query("1"), probe("CLOCK_READ"), probe("FSYNC")],
             "parameters": {"scripts": [{"name": "look", "digest": "sha256:1"}]},
@@ -222,6 +223,7 @@ CASES = {
         "read-ahead (KiB)", "128", "4096", (f"{FACTS}.dataMount.readAheadKb", 4096)
     ),
     "network path": Case("network path", "pod", "node", target={"host": {}}, inherent=True),
+    "TLS": Case("TLS", "TLSv1.3 TLS_AES_256_GCM_SHA384", "none", ("trial.server.tls", None)),
     "MTU": Case("MTU", "1450", "9000", (f"{FACTS}.networkInterface.mtu", 9000)),
     "kernel": Case("kernel", "6.1", "6.12", (f"{FACTS}.kernel", "6.12")),
     "clock source": Case("clock source", "tsc", "acpi_pm", (f"{FACTS}.clockSource", "acpi_pm")),

@@ -11,8 +11,10 @@ class SecretReference(ApiModel):
     name: ObjectName = Field(
         description=(
             "Secret with the keys host, password, user or username, and if need be port and "
-            "database or dbname, as CloudNativePG makes for its applications. With sslmode it must "
-            "be disable, allow or prefer: the driver does not speak TLS."
+            "database or dbname, as CloudNativePG makes for its applications. For TLS with "
+            "PostgreSQL: sslmode (disable, require, verify-ca or verify-full; disable without it), "
+            "and in ca.crt the certificates of the authorities that are trusted, in PEM; without "
+            "it the public ones, for verify-full alone."
         )
     )
 

@@ -7,6 +7,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from dbbench.api.database import Engine
@@ -17,8 +18,23 @@ _NEEDED = (("host",), ("user", "username"), ("password",))
 _DATABASE = ("database", "dbname")
 _NEEDED_BY = {Engine.HYPER: (_DATABASE,)}
 
-# Values of sslmode with which a server is talked to without TLS.
-PLAIN_MODES = ("disable", "allow", "prefer")
+_ROOT_CERTIFICATES = "ca.crt"
+_PEM = "-----BEGIN CERTIFICATE-----"
+
+
+class Tls(Enum):
+    """What a Secret asks for by sslmode and ca.crt, or why the driver would not do it."""
+
+    NONE = auto()
+    ASKED = auto()
+    NO_MODE = auto()
+    """There are root certificates, and nothing says what they are for."""
+    SERVERS_CHOICE = auto()
+    """prefer or allow."""
+    UNKNOWN_MODE = auto()
+    NO_ROOT_CERTIFICATES = auto()
+    """verify-ca without a ca.crt: any public authority certifies anybody."""
+    NO_PEM = auto()
 
 
 def needed(engine: Engine) -> tuple[tuple[str, ...], ...]:
@@ -32,18 +48,37 @@ class Connection:
 
     keys: frozenset[str]
     port_is_valid: bool = True
-    asks_for_tls: bool = False
+    tls: Tls = Tls.NONE
 
 
 def connection_of(secret: Mapping[str, Any]) -> Connection:
     """Looks at a Secret as the API server gives it, and keeps none of its values."""
     data = {key: value for key, value in (secret.get("data") or {}).items() if value}
-    port, mode = _text(data.get("port")), _text(data.get("sslmode"))
+    port = _text(data.get("port"))
     return Connection(
         keys=frozenset(key for names in (*_NEEDED, _DATABASE) for key in names if key in data),
         port_is_valid=port is None or (port.isascii() and port.isdigit() and 0 < int(port) < 65536),
-        asks_for_tls=mode is not None and mode not in PLAIN_MODES,
+        tls=_tls(_text(data.get("sslmode")), _text(data.get(_ROOT_CERTIFICATES))),
     )
+
+
+def _tls(mode: str | None, root_certificates: str | None) -> Tls:
+    """As workloads/driver/src/engine/tls/mode.rs reads it."""
+    match mode:
+        case None if root_certificates is None:
+            return Tls.NONE
+        case None:
+            return Tls.NO_MODE
+        case "disable":
+            return Tls.NONE
+        case "prefer" | "allow":
+            return Tls.SERVERS_CHOICE
+        case "verify-ca" if root_certificates is None:
+            return Tls.NO_ROOT_CERTIFICATES
+        case "require" | "verify-ca" | "verify-full":
+            has_pem = root_certificates is None or _PEM in root_certificates
+            return Tls.ASKED if has_pem else Tls.NO_PEM
+    return Tls.UNKNOWN_MODE
 
 
 def _text(value: str | None) -> str | None:

@@ -2,9 +2,34 @@
 
 from collections.abc import Iterator
 
-from dbbench.evaluate.connection import PLAIN_MODES, needed
+from dbbench.api.database import Engine
+from dbbench.evaluate.connection import Tls, needed
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import State
+
+_MODES = "disable, require, verify-ca or verify-full"
+_TLS = {
+    Tls.NO_MODE: (
+        "SecretKeyMissing",
+        "has ca.crt and no sslmode. Write sslmode verify-full, or disable for no TLS.",
+    ),
+    Tls.SERVERS_CHOICE: (
+        "SecretValueInvalid",
+        "has sslmode prefer or allow, with which the server would decide what is measured. Write "
+        f"{_MODES}.",
+    ),
+    Tls.UNKNOWN_MODE: ("SecretValueInvalid", f"has an sslmode that is none of {_MODES}."),
+    Tls.NO_ROOT_CERTIFICATES: (
+        "SecretKeyMissing",
+        "has sslmode verify-ca and no ca.crt, the certificate of your own authority: a public one "
+        "certifies anybody. Add ca.crt, or write verify-full.",
+    ),
+    Tls.NO_PEM: (
+        "SecretValueInvalid",
+        "has a ca.crt without a certificate in PEM. It must hold those of the authorities whose "
+        "servers are trusted, each after -----BEGIN CERTIFICATE-----.",
+    ),
+}
 
 _EXAMPLE = "--from-literal=host=HOST --from-literal=user=USER --from-file=password=FILE"
 
@@ -26,7 +51,8 @@ def external_problems(state: State) -> Iterator[Problem]:
                 f"{_EXAMPLE}`, with port and database where they are needed.",
             )
             continue
-        wanted = needed(state.benchmark.spec.database.engine)
+        engine = state.benchmark.spec.database.engine
+        wanted = needed(engine)
         missing = [" or ".join(names) for names in wanted if not found.keys.intersection(names)]
         if missing:
             listed = ", ".join(missing)
@@ -42,10 +68,13 @@ def external_problems(state: State) -> Iterator[Problem]:
                 f"{field}: port in Secret {name!r} of target {target.name!r} is no number from 1 "
                 "to 65535. Correct it, or remove it for the engine's usual port.",
             )
-        if found.asks_for_tls:
+        if found.tls in _TLS:
+            reason, text = _TLS[found.tls]
+            yield Problem(reason, f"{field}: Secret {name!r} of target {target.name!r} {text}")
+        elif found.tls is Tls.ASKED and engine is not Engine.POSTGRESQL:
             yield Problem(
                 "TLSNotSupported",
                 f"{field}: sslmode in Secret {name!r} of target {target.name!r} asks for TLS, "
-                f"which the driver does not speak. Write one of {', '.join(PLAIN_MODES)}, and let "
-                "the server accept connections without TLS from the driver's node.",
+                f"which the driver speaks to PostgreSQL alone, and not to {engine}. Write disable, "
+                "and let the server accept connections without TLS from the driver's node.",
             )

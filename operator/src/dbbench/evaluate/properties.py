@@ -304,6 +304,14 @@ def _network_path(seen: Seen) -> str:
     return "User" if runtime == TargetRuntime.QEMU else "Masquerade"
 
 
+def _tls(seen: Seen) -> str | None:
+    server = seen.result.get("server")
+    if server is None:
+        return None
+    found = server.get("tls")
+    return f"{found['protocol']} {found['cipher']}" if found else "none"
+
+
 def _server_version(seen: Seen) -> str | None:
     return server_name(seen.result.get("server") or {}) or None
 
@@ -377,6 +385,7 @@ PROPERTIES: tuple[Property, ...] = (
         _READ_AHEAD,
     ),
     Property("network path", SPEC, _network_path, _NETWORK),
+    Property("TLS", "the driver's connection: version and cipher suite", _tls),
     Property(
         "MTU",
         "`/sys/class/net/*/mtu` of the default route's interface",

@@ -7,14 +7,15 @@ use clap::ValueEnum;
 use percent_encoding::{utf8_percent_encode, AsciiSet, NON_ALPHANUMERIC};
 
 use super::Common;
+use crate::engine::SslMode;
 use crate::failure::Failure;
 
 /// What a host may have beside letters and digits.
 const HOST: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b':').remove(b'[').remove(b']');
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Modes of `sslmode` in which a server without TLS is talked to.
-const PLAIN: [&str; 3] = ["disable", "allow", "prefer"];
+/// The file of root certificates, as Kubernetes calls it.
+const ROOT_CERTIFICATES: &str = "ca.crt";
 
 /// What speaks at the other end of --connection-files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,15 +78,9 @@ impl Connection {
                 _ => return Err(files.wrong("port", "is no port: a number from 1 to 65535")),
             }
         }
-        if files.first(&["sslmode"])?.is_some_and(|mode| !PLAIN.contains(&mode.as_str())) {
-            let plain = PLAIN.join(", ");
-            return Err(files.wrong(
-                "sslmode",
-                &format!("asks for TLS, which the driver does not speak: write one of {plain}"),
-            ));
-        }
         let path = database.as_deref().map(|name| utf8_percent_encode(name, NAME).to_string());
-        let url = format!("{}://{authority}/{}", engine.scheme(), path.unwrap_or_default());
+        let tls = files.tls(engine)?;
+        let url = format!("{}://{authority}/{}{tls}", engine.scheme(), path.unwrap_or_default());
         let covered = [Some(host), Some(user), Some(password.clone()), database].into_iter().flatten();
         Ok(Connection {
             url,
@@ -141,6 +136,29 @@ impl Files {
         Ok(None)
     }
 
+    /// The parameters of the URL that ask for TLS.
+    fn tls(&self, engine: Protocol) -> Result<String, Failure> {
+        let mode = self.first(&["sslmode"])?;
+        let root_certificates = self.first(&[ROOT_CERTIFICATES])?.map(|_| self.0.join(ROOT_CERTIFICATES));
+        let asked =
+            SslMode::parse(mode.as_deref(), root_certificates.as_deref()).map_err(|(name, what)| {
+                let file = if name == "sslrootcert" { ROOT_CERTIFICATES } else { name };
+                self.wrong(file, &what)
+            })?;
+        if asked != SslMode::Disable && engine != Protocol::Postgres {
+            return Err(self.wrong("sslmode", "asks for TLS, which the driver speaks to PostgreSQL alone"));
+        }
+        let parameter = |name: &str, value: &str| format!("{name}={}", utf8_percent_encode(value, NAME));
+        Ok(match (asked, mode) {
+            (SslMode::Disable, _) | (_, None) => String::new(),
+            (_, Some(mode)) => {
+                let file = root_certificates.map(|file| file.to_string_lossy().into_owned());
+                let file = file.map(|file| "&".to_string() + &parameter("sslrootcert", &file));
+                format!("?{}{}", parameter("sslmode", &mode), file.unwrap_or_default())
+            }
+        })
+    }
+
     fn needed(&self, names: &[&str]) -> Result<String, Failure> {
         let missing = || self.wrong(&names.join(" or "), "is missing or empty");
         self.first(names)?.ok_or_else(missing)
@@ -178,8 +196,38 @@ mod tests {
         assert_eq!(found.url, "postgres://a%40b@db.example:6543/my%20db");
         assert_eq!(found.password.as_deref(), Some("hunter2"));
         assert_eq!(found.shown, "postgres://");
-        let plain = [("host", "::1"), ("user", "root"), ("password", "x"), ("sslmode", "prefer")];
+        let plain = [("host", "::1"), ("user", "root"), ("password", "x"), ("sslmode", "disable")];
         assert_eq!(read(Protocol::Mysql, &plain).unwrap().url, "mysql://root@[::1]/");
+    }
+
+    #[test]
+    fn the_mode_of_tls_and_the_path_of_the_certificates_are_parameters_of_the_url() {
+        let of = |files: &[(&str, &str)]| {
+            let url = read(Protocol::Postgres, &[&NAMES, files].concat()).unwrap().url;
+            url.split_once('?').map(|(_, parameters)| parameters.to_string()).unwrap_or_default()
+        };
+        assert_eq!(of(&[]), "");
+        assert_eq!(of(&[("sslmode", "disable"), ("ca.crt", "x")]), "");
+        assert_eq!(of(&[("sslmode", "require\n")]), "sslmode=require");
+        let both = of(&[("sslmode", "verify-full"), ("ca.crt", "x")]);
+        assert!(
+            both.starts_with("sslmode=verify-full&sslrootcert=%2F") && both.ends_with("ca%2Ecrt"),
+            "{both}"
+        );
+    }
+
+    #[test]
+    fn tls_that_cannot_be_is_refused_by_the_name_of_the_file() {
+        for engine in [Protocol::Mysql, Protocol::Hyper] {
+            let failure = read(engine, &[&NAMES[..], &[("sslmode", "require")]].concat()).unwrap_err();
+            assert!(failure.message.contains("file sslmode asks for TLS"), "{failure}");
+        }
+        for (mode, says) in
+            [("prefer", "file sslmode is prefer or allow"), ("verify-ca", "file ca.crt is missing")]
+        {
+            let failure = read(Protocol::Postgres, &[&NAMES[..], &[("sslmode", mode)]].concat()).unwrap_err();
+            assert!(failure.message.contains(says), "{failure}");
+        }
     }
 
     #[test]
@@ -190,7 +238,8 @@ mod tests {
             ("password", "", "password is missing or empty"),
             ("port", "hunter", "from 1 to 65535"),
             ("port", "65536", "from 1 to 65535"),
-            ("sslmode", "verify-full", "asks for TLS"),
+            ("sslmode", "hunter", "file sslmode must be one of disable"),
+            ("ca.crt", "hunter", "file sslmode is missing"),
         ] {
             let others = NAMES.iter().copied().filter(|(one, _)| *one != name);
             let files: Vec<(&str, &str)> = others.chain([(name, value)]).collect();

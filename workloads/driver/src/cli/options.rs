@@ -48,12 +48,12 @@ pub struct Reporting {
 #[command(next_help_heading = "Database")]
 pub struct Common {
     /// Database: postgres://user@host:5432/database, mysql://user@host:3306/database or
-    /// hyper://user@host:7483/file (no password in it)
+    /// hyper://user@host:7483/file (no password in it); for TLS postgres://...?sslmode=verify-full&sslrootcert=FILE
     #[arg(long, required_unless_present = "connection_files")]
     pub url: Option<String>,
 
-    /// Folder with the files host, port, user, password and database, as Kubernetes mounts a Secret, in
-    /// place of --url; nothing of them is shown or recorded
+    /// Folder with the files host, port, user, password, database, sslmode and ca.crt, as Kubernetes mounts a
+    /// Secret, in place of --url; nothing of them is shown or recorded
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "password_file"], requires = "engine")]
     pub connection_files: Option<PathBuf>,
 

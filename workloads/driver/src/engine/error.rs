@@ -11,8 +11,10 @@ pub enum ErrorKind {
     NotReady,
     /// Wrong password or user, or a method of authentication that is not supported.
     Authentication,
-    /// Reachable, but this connection will never be allowed (no such database, no TLS, bad host).
+    /// Reachable, but this connection will never be allowed (no such database, bad host).
     Rejected,
+    /// No TLS, or not with somebody who is trusted.
+    Tls,
     /// The user lacks a right.
     Permission,
     /// A schema, table or column that does not exist.
@@ -67,6 +69,7 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let (exit, reason) = match error.kind {
             ErrorKind::NotReady | ErrorKind::Rejected => (Exit::Unreachable, "DatabaseUnreachable"),
+            ErrorKind::Tls => (Exit::Unreachable, "TLSFailed"),
             ErrorKind::Authentication => (Exit::Unreachable, "AuthenticationFailed"),
             ErrorKind::Permission => (Exit::Unreachable, "PermissionDenied"),
             ErrorKind::ConnectionLost => (Exit::Unreachable, "DatabaseLost"),

@@ -14,6 +14,7 @@ mod patient;
 mod pgwire;
 pub mod postgres;
 mod settings;
+mod tls;
 mod value;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub use any::AnyEngine;
 pub use dialect::{Dialect, Feature};
 pub use error::{EngineError, ErrorKind};
 pub use patient::Patient;
+pub use tls::{Encryption, SslMode};
 pub use value::{Cell, Row, Value};
 
 /// A database server that sessions can be opened on.
@@ -167,6 +169,9 @@ pub struct Server {
     pub version: String,
     /// Setting to value; those that carry secrets are left out.
     pub settings: BTreeMap<String, String>,
+    /// Of the session that asked; none without TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Encryption>,
 }
 
 /// Quotes a name as the standard says.

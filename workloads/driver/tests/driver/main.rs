@@ -23,6 +23,7 @@ mod static_binary;
 mod support;
 mod target;
 mod tatp;
+mod tls;
 mod tpcc;
 mod tpch;
 mod tpch_answers;

@@ -4,8 +4,10 @@ mod plan;
 mod session;
 mod split;
 
+use std::sync::Arc;
+
 use super::pgwire::{self, Address, Line};
-use super::{quote_identifier, Dialect, Engine, EngineError, ErrorKind};
+use super::{quote_identifier, Dialect, Engine, EngineError, ErrorKind, SslMode};
 use crate::failure::Failure;
 
 pub use session::{HyperSession, Statement};
@@ -19,7 +21,7 @@ const NO_DATABASE: &str = "58S01";
 /// A Hyper server, a user, a database file and a schema in it.
 #[derive(Clone)]
 pub struct Hyper {
-    address: Address,
+    address: Arc<Address>,
     database: String,
     schema: String,
     password: Option<String>,
@@ -30,17 +32,22 @@ impl Hyper {
     /// its working folder, or absolute where it begins with a second slash.
     pub fn new(url: &str, password: Option<String>, schema: &str) -> Result<Self, Failure> {
         let address = Address::parse(url, &["hyper"], DEFAULT_PORT)?;
+        if address.mode != SslMode::Disable {
+            return Err(Failure::arguments(
+                "--url asks for TLS with sslmode, which the driver does not speak to Hyper",
+            ));
+        }
         let Some(database) = address.database.clone() else {
             return Err(Failure::arguments(
                 "--url names no database: hyper://user@host:port/database.hyper, a file on the server",
             ));
         };
-        Ok(Hyper { address, database, schema: schema.to_string(), password })
+        Ok(Hyper { address: Arc::new(address), database, schema: schema.to_string(), password })
     }
 
     /// A connection to the server, without a database: Hyper takes one whose name is the user's for none.
     async fn open(&self) -> Result<Line, EngineError> {
-        pgwire::open(&self.address, self.password.as_deref(), None).await.map_err(in_hyper)
+        pgwire::open(&self.address, None, self.password.as_deref(), None).await.map_err(in_hyper)
     }
 
     /// Makes the tables of the schema visible; false when there is no such database.
@@ -102,6 +109,7 @@ mod tests {
         assert_eq!(of("hyper://u@h:7483//data/bench.hyper").unwrap(), "/data/bench.hyper");
         assert!(of("hyper://u@h").unwrap_err().message.contains("names no database"));
         assert!(of("postgres://u@h/x").unwrap_err().message.contains("hyper://"));
+        assert!(of("hyper://u@h/x?sslmode=require").unwrap_err().message.contains("does not speak to Hyper"));
         assert!(of("hyper://u:hunter2@h/x").unwrap_err().message.contains("--password-file"));
     }
 

@@ -139,6 +139,7 @@ impl Session for HyperSession {
             engine: "Hyper",
             version: version.into_iter().flatten().next().unwrap_or_default(),
             settings: settings::recorded(all, self.engine.password.as_deref()),
+            tls: None,
         })
     }
 

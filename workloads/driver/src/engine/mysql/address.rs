@@ -11,6 +11,11 @@ pub fn parse(url: &str) -> Result<Opts, Failure> {
     };
     let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        if ["sslmode=", "sslrootcert="].iter().any(|name| parameter.starts_with(name)) {
+            return Err(Failure::arguments(
+                "--url asks for TLS, which the driver speaks to PostgreSQL alone",
+            ));
+        }
         if !parameter.starts_with("socket=") {
             return Err(Failure::arguments(
                 "--url has a parameter that is not known: socket=PATH is the only one for mysql://",
@@ -65,6 +70,8 @@ mod tests {
         assert!(parse("mysql://host/db").unwrap_err().message.contains("user"));
         assert!(parse("mysql://u@host:99999/db").is_err());
         assert!(parse("mysql://u@host/db?require_ssl=true").is_err());
+        let failure = parse("mysql://u@host/db?sslmode=verify-full").unwrap_err();
+        assert!(failure.message.contains("to PostgreSQL alone"), "{failure}");
     }
 
     #[test]

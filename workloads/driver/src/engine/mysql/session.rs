@@ -183,6 +183,7 @@ impl Session for MySqlSession {
                 .map(|[name, value]| (name.unwrap_or_default(), value.unwrap_or_default()))
                 .filter(|(name, value)| settings::recordable(name, value, self.secret.as_deref()))
                 .collect(),
+            tls: None,
         })
     }
 

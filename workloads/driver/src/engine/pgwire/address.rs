@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use crate::engine::tls::{SslMode, Tls};
 use crate::failure::Failure;
 
 /// Where a server is, and as whom to ask for which database.
@@ -18,6 +19,7 @@ pub struct Address {
     /// Command line options for the server's process, as in `options=-c work_mem=64MB`.
     pub options: Option<String>,
     pub application_name: Option<String>,
+    pub mode: SslMode,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +57,9 @@ impl Address {
             database: Some(database).filter(|name| !name.is_empty()),
             options: None,
             application_name: None,
+            mode: SslMode::Disable,
         };
+        let (mut mode, mut root_certificates) = (None, None);
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
             match &*name {
@@ -63,10 +67,8 @@ impl Address {
                 "user" => address.user = value,
                 "options" => address.options = Some(value),
                 "application_name" => address.application_name = Some(value),
-                "sslmode" if ["disable", "allow", "prefer"].contains(&value.as_str()) => {}
-                "sslmode" => {
-                    return Err(refuse("asks for TLS with sslmode: the driver connects without TLS"))
-                }
+                "sslmode" => mode = Some(value),
+                "sslrootcert" => root_certificates = Some(PathBuf::from(value)),
                 "password" => {
                     return Err(refuse(
                         "carries a password: give it in a file with --password-file or in DBBENCH_PASSWORD",
@@ -77,7 +79,7 @@ impl Address {
                 }
                 _ => {
                     return Err(refuse(
-                        "has a parameter that is none of host, user, options, application_name, sslmode",
+                        "has a parameter that is none of host, user, options, application_name, sslmode, sslrootcert",
                     ))
                 }
             }
@@ -96,7 +98,20 @@ impl Address {
             true => Host::Folder(host.clone().into()),
             false => Host::Network(bare.into()),
         };
+        address.mode = SslMode::parse(mode.as_deref(), root_certificates.as_deref())
+            .map_err(|(name, what)| refuse(&format!("has a parameter {name} that {what}")))?;
+        if address.mode != SslMode::Disable && matches!(address.host, Host::Folder(_)) {
+            return Err(refuse("asks for TLS with sslmode, and names a Unix domain socket, which has none"));
+        }
         Ok(address)
+    }
+
+    /// How connections are encrypted, if at all.
+    pub fn tls(&self) -> Result<Option<Tls>, Failure> {
+        match &self.host {
+            Host::Network(host) => Tls::new(&self.mode, host),
+            Host::Folder(_) => Ok(None),
+        }
     }
 
     /// `host:port/database`, for messages.
@@ -135,7 +150,10 @@ mod tests {
         assert!(message("postgres://host/db").contains("user"));
         assert!(message("postgres://u@host:99999/db").contains("port"));
         assert!(message("postgres://u@a,b/db").contains("several"));
-        assert!(message("postgres://u@host/db?sslmode=require").contains("TLS"));
+        assert!(message("postgres://u@host/db?sslmode=prefer").contains("sslmode that is prefer or allow"));
+        assert!(message("postgres://u@host/db?sslmode=verify-ca").contains("sslrootcert that is missing"));
+        assert!(message("postgres://u@host/db?sslrootcert=ca.crt").contains("sslmode that is missing"));
+        assert!(message("postgres://u@%2Frun/db?sslmode=require").contains("Unix domain socket"));
         assert!(message("postgres://u@host/db?sslmod=disable").contains("sslmode"));
         assert!(message("no url").contains("cannot be read"));
     }
@@ -155,5 +173,7 @@ mod tests {
         assert_eq!((address.user.as_str(), address.database.as_deref()), ("a@b", Some("my db")));
         assert_eq!(address.options.as_deref(), Some("-c work_mem=4MB"));
         assert_eq!(parse("postgres://u@h?host=/tmp").unwrap().host, Host::Folder("/tmp".into()));
+        let address = parse("postgres://u@h?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.crt").unwrap();
+        assert_eq!(address.mode, SslMode::VerifyFull(Some("/etc/ca.crt".into())));
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::error::{lost, of_driver, of_io, of_response, unexpected};
 use super::statement::{column_list, parameter_list, Row, Statement};
 use super::stream::Stream;
-use crate::engine::{EngineError, Value};
+use crate::engine::{Encryption, EngineError, Value};
 
 /// Size of the buffer for answers, in bytes; it grows for a longer message.
 const INPUT: usize = 16 * 1024;
@@ -190,7 +190,7 @@ impl Connection {
         self.torn = true;
         self.stream.write_all_buf(&mut Buf::chain(&header[..], data)).await.map_err(of_io)?;
         self.torn = false;
-        Ok(())
+        self.stream.flush().await.map_err(of_io)
     }
 
     /// Ends a bulk load; returns the number of rows that the server took.
@@ -199,6 +199,11 @@ impl Connection {
         frontend::copy_done(&mut self.output);
         self.send().await?;
         self.count_rows().await
+    }
+
+    /// What the data are encrypted with, if at all.
+    pub fn encryption(&self) -> Option<Encryption> {
+        self.stream.encryption()
     }
 
     /// Says goodbye.
@@ -319,7 +324,7 @@ impl Connection {
                 written => self.output.advance(written),
             }
         }
-        Ok(())
+        self.stream.flush().await.map_err(of_io)
     }
 
     /// Waits until the next message is there whole; returns its tag and its length with the header.

@@ -25,7 +25,11 @@ pub fn unexpected(what: impl std::fmt::Display) -> EngineError {
 }
 
 pub fn of_io(error: io::Error) -> EngineError {
-    lost(error)
+    match error.kind() {
+        // TLS has a farewell of its own, which a server that dies does not send.
+        io::ErrorKind::UnexpectedEof => lost("the server closed it"),
+        _ => lost(error),
+    }
 }
 
 /// Reads the fields of an ErrorResponse: one letter and a text for each.

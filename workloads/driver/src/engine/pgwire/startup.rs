@@ -9,9 +9,10 @@ use postgres_protocol::message::{backend, frontend};
 
 use super::address::Address;
 use super::connection::{tag, Connection, HEADER};
-use super::error::{not_ready, of_driver, of_response, unexpected};
+use super::error::{of_driver, of_response, unexpected};
 use super::line::Line;
 use super::stream::Stream;
+use crate::engine::tls::Tls;
 use crate::engine::{EngineError, ErrorKind};
 
 /// How long one attempt to connect may take: a server behind a forwarded port can accept and stay silent.
@@ -23,11 +24,12 @@ const EXPECTED: &[u8] = b"REKNSZv";
 /// Opens a connection; one attempt.
 pub async fn open(
     address: &Address,
+    tls: Option<&Tls>,
     password: Option<&str>,
     database: Option<&str>,
 ) -> Result<Line, EngineError> {
     let attempt = async {
-        let stream = Stream::connect(address).await.map_err(not_ready)?;
+        let stream = Stream::connect(address, tls).await?;
         let mut connection = Connection::new(stream);
         let opened = connection.begin(address, password, database).await;
         opened.map(|()| Line::new(connection))
@@ -81,7 +83,7 @@ impl Connection {
                     if !body.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).unwrap_or(false) {
                         return Err(refused("the server asks for a SASL mechanism other than SCRAM-SHA-256"));
                     }
-                    // Channel binding is for TLS.
+                    // Without channel binding: where sslmode asks for it, the certificate says who the server is.
                     let started =
                         ScramSha256::new(given(password)?.as_bytes(), ChannelBinding::unsupported());
                     frontend::sasl_initial_response(SCRAM_SHA_256, started.message(), &mut self.output)
@@ -125,13 +127,28 @@ impl Connection {
         }
         let (tag, length) = self.message().await?;
         if tag == tag::ERROR {
-            return Err(of_response(&self.input[HEADER..length]));
+            let error = of_response(&self.input[HEADER..length]);
+            return Err(match self.encryption() {
+                None => with_hint(error),
+                Some(_) => error,
+            });
         }
         match backend::Message::parse(&mut self.input) {
             Ok(Some(message)) => Ok(message),
             Ok(None) => Err(unexpected("a message that is not whole")),
             Err(error) => Err(unexpected(error)),
         }
+    }
+}
+
+/// A server that refuses a connection without TLS says so, and not what to do about it.
+fn with_hint(error: EngineError) -> EngineError {
+    match ["no encryption", "SSL off"].iter().any(|words| error.message.contains(words)) {
+        true => EngineError {
+            message: format!("{}; sslmode verify-full connects with TLS", error.message),
+            ..error
+        },
+        false => error,
     }
 }
 

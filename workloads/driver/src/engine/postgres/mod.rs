@@ -4,6 +4,7 @@ mod plan;
 mod session;
 
 use super::pgwire::{self, Address};
+use super::tls::Tls;
 use super::{quote_identifier, Dialect, Engine, EngineError, Session};
 use crate::failure::Failure;
 
@@ -13,6 +14,7 @@ pub use session::PostgresSession;
 #[derive(Clone)]
 pub struct Postgres {
     address: Address,
+    tls: Option<Tls>,
     schema: String,
     password: Option<String>,
 }
@@ -21,7 +23,8 @@ impl Postgres {
     /// Reads a URL `postgres://user@host:port/database`. A password in it is refused.
     pub fn new(url: &str, password: Option<String>, schema: &str) -> Result<Self, Failure> {
         let address = Address::parse(url, &["postgres", "postgresql"], 5432)?;
-        Ok(Postgres { address, schema: schema.to_string(), password })
+        let tls = address.tls()?;
+        Ok(Postgres { address, tls, schema: schema.to_string(), password })
     }
 }
 
@@ -30,7 +33,7 @@ impl Engine for Postgres {
 
     async fn connect(&self) -> Result<PostgresSession, EngineError> {
         let database = self.address.database.as_deref();
-        let line = pgwire::open(&self.address, self.password.as_deref(), database).await?;
+        let line = pgwire::open(&self.address, self.tls.as_ref(), self.password.as_deref(), database).await?;
         let session = PostgresSession::new(line, self.password.clone());
         session
             .script(&format!(

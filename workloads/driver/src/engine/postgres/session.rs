@@ -76,6 +76,7 @@ impl Session for PostgresSession {
             engine: "PostgreSQL",
             version: version.into_iter().flatten().next().unwrap_or_default(),
             settings: settings::recorded(all, self.secret.as_deref()),
+            tls: self.line.lease()?.encryption(),
         })
     }
 

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use super::authority::Certificate;
+
 pub const PASSWORD: &str = "correct-horse-42";
 const USER: &str = "bench";
 
@@ -100,6 +102,35 @@ impl Database {
     /// Runs SQL and returns what psql prints without decoration.
     pub fn sql(&self, sql: &str) -> String {
         self.cluster.sql(&self.name, sql)
+    }
+
+    /// Switches TLS on with this certificate, for connections from now on.
+    pub fn serve_with(&self, certificate: &Certificate) {
+        let files = certificate.copy_to(&self.cluster.data());
+        for file in [&files.certificate, &files.key] {
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((uid, gid)) = account("postgres") {
+                std::os::unix::fs::chown(file, Some(uid), Some(gid)).unwrap();
+            }
+        }
+        self.set("ssl_key_file", files.key.to_str().unwrap());
+        self.set("ssl_cert_file", files.certificate.to_str().unwrap());
+        self.set("ssl", "on");
+    }
+
+    /// Refuses connections without TLS from now on.
+    pub fn demand_tls(&self) {
+        let rules = self.cluster.data().join("pg_hba.conf");
+        std::fs::write(&rules, "hostssl all all all scram-sha-256\n").unwrap();
+        // Rules show no sign of having been read; settings do, and the server reads both at once.
+        self.set("authentication_timeout", "59s");
+    }
+
+    /// Changes a setting of the server, for connections from now on.
+    pub fn set(&self, name: &str, value: &str) {
+        self.sql(&format!("ALTER SYSTEM SET {name} TO '{value}'"));
+        self.sql("SELECT pg_reload_conf()");
+        wait_until("the server has read its settings", || self.sql(&format!("SHOW {name}")) == value);
     }
 
     /// Ends the server at once, as a crash would.

@@ -1,5 +1,6 @@
 //! Real servers for the tests, and the driver's binary run against it.
 
+pub mod authority;
 pub mod cluster;
 pub mod driver;
 pub mod hyper;
