@@ -32,7 +32,15 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 CONTENTS = {
     "Start": ["quickstart", "concepts"],
-    "How to": ["targets", "engines", "guides/dashboard", "guides/gitops", "report", "history", "experiments"],
+    "How to": [
+        "targets",
+        "engines",
+        "guides/dashboard",
+        "guides/gitops",
+        "report",
+        "history",
+        "experiments",
+    ],
     "Workloads": [
         "workloads",
         *(f"workloads/{name}" for name in ("tpch", "tpcc", "tatp", "sql", "zachmann", "micro")),
