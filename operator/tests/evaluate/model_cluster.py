@@ -7,6 +7,8 @@ be interrupted after every single action, thousands of times, and real clusters 
 import copy
 import json
 import random
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -229,6 +231,15 @@ class ModelCluster:
                 self.step()
                 return
         raise AssertionError(f"not finished after {limit} looks: {self.status['progress']}")
+
+    def run_killed(self, deaths: Iterable[int]) -> None:
+        """Until the end, with an operator that first dies after so many actions of each look."""
+        for actions in deaths:
+            with suppress(OperatorKilledError):
+                self.carry_out(decide(self.state()), actions)
+            self.pass_time()
+        if "completionTime" not in self.status:
+            self.run()
 
     def condition(self, kind: str) -> dict[str, Any]:
         return {c["type"]: c for c in self.status["conditions"]}[kind]

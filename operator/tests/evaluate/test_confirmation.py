@@ -1,6 +1,5 @@
 """Whole runs that test the causes of slowdowns, on a model of the cluster."""
 
-import contextlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbbench.evaluate.decide import decide
 from dbbench.evaluate.state import Ref, labels_of
 from dbbench.plan.cells import confirms
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 
-from .model_cluster import ModelCluster, OperatorKilledError, deployment_of, spec
+from .model_cluster import ModelCluster, deployment_of, spec
 
 PER_QUERY = {"name": "analytics", "tpch": {"scaleFactor": "0.01", "connection": ["PerQuery"]}}
 SHARED = {"name": "analytics", "tpch": {"scaleFactor": "0.01"}}
@@ -220,12 +218,7 @@ def test_only_the_slower_target_and_the_baseline_are_measured_at_the_slowdowns_p
 @given(st.lists(st.integers(0, 4), max_size=60))
 def test_killed_anywhere_no_trial_of_a_test_is_repeated_or_dropped(deaths):
     cluster = Explained(confirming())
-    for actions in deaths:
-        with contextlib.suppress(OperatorKilledError):
-            cluster.carry_out(decide(cluster.state()), actions)
-        cluster.pass_time()
-    if "completionTime" not in cluster.status:
-        cluster.run()
+    cluster.run_killed(deaths)
     measured = [(one.block, one.target) for one in trials(cluster, tests=True)]
     assert len(measured) == len(set(measured)) == 2 * BLOCKS
     assert all(one.outcome is Outcome.MEASURED for one in trials(cluster, tests=True))

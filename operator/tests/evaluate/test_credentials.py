@@ -65,12 +65,7 @@ def test_without_its_password_a_run_succeeds_or_names_the_secret(
     for _ in range(looks):
         cluster.step()
     cluster.objects.pop(PASSWORD, None)
-    for actions in deaths:
-        with contextlib.suppress(OperatorKilledError):
-            cluster.carry_out(decide(cluster.state()), actions)
-        cluster.pass_time()
-    if "completionTime" not in cluster.status:
-        cluster.run()
+    cluster.run_killed(deaths)
     # No driver ever knocks with a password that is not the database's.
     assert {record.outcome for record in cluster.records.values()} <= {Outcome.MEASURED}
     stalled = cluster.condition("Stalled")

@@ -1,6 +1,5 @@
 """decide() over whole runs on a model of the cluster."""
 
-import contextlib
 import json
 
 import pytest
@@ -14,17 +13,10 @@ from dbbench.plan import block
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.targets.names import LABEL_JOB
 
-from .model_cluster import ModelCluster, OperatorKilledError, node, spec
+from .model_cluster import ModelCluster, node, spec
+from .model_records import measured
 
 PLANNED = 2 * 2 * 2  # blocks x targets x workloads
-
-
-def measured(cluster: ModelCluster) -> list[str]:
-    return [
-        record.trial
-        for record in cluster.records.values()
-        if isinstance(record, TrialRecord) and record.outcome is Outcome.MEASURED
-    ]
 
 
 def every_load(job):
@@ -224,12 +216,7 @@ def test_operator_killed_after_any_action_changes_nothing_but_the_time(changed, 
     undisturbed = ModelCluster(changed(), seed=seed)
     undisturbed.run()
     cluster = ModelCluster(changed(), seed=seed)
-    for actions in deaths:
-        with contextlib.suppress(OperatorKilledError):
-            cluster.carry_out(decide(cluster.state()), actions)
-        cluster.pass_time()
-    if "completionTime" not in cluster.status:
-        cluster.run()
+    cluster.run_killed(deaths)
     assert sorted(measured(cluster)) == sorted(measured(undisturbed))
     assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
     assert cluster.condition("Succeeded")["status"] == "True"

@@ -1,6 +1,5 @@
 """Whole runs that deploy every target anew for each block, on a model of the cluster."""
 
-import contextlib
 import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,13 @@ from hypothesis import strategies as st
 from dbbench.evaluate.contamination import signs
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.state import Ref, labels_of, timestamp
-from dbbench.plan import Trial, block, plan_seed, trial_of
+from dbbench.plan import Trial, block, trial_of
 from dbbench.plan.cells import confirms
-from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.results.record import Outcome, TrialRecord
 from dbbench.targets.names import LABEL_DEPLOYMENT
 
-from .model_cluster import ModelCluster, OperatorKilledError, deployment_of, spec
+from .model_cluster import ModelCluster, deployment_of, spec
+from .model_records import loads, measured, planned
 from .test_confirmation import BLOCKS, Explained, confirming
 
 TATP = [{"name": "telecom", "tatp": {"subscribers": 1000, "clients": 2}}]
@@ -54,28 +54,6 @@ class Finalizing(ModelCluster):
             gone = volume["metadata"].get("deletionTimestamp")
             if gone and not self.stuck_volumes and timestamp(self.now) > gone:
                 del self.objects[ref]
-
-
-def measured(cluster: ModelCluster) -> list[str]:
-    return [
-        record.trial
-        for record in cluster.records.values()
-        if isinstance(record, TrialRecord) and record.outcome is Outcome.MEASURED
-    ]
-
-
-def loads(cluster: ModelCluster) -> list[LoadRecord]:
-    return [record for record in cluster.records.values() if isinstance(record, LoadRecord)]
-
-
-def planned(cluster: ModelCluster) -> list[str]:
-    found = cluster.benchmark()
-    seed = plan_seed(found.spec, found.metadata.uid)
-    return [
-        trial.id
-        for index in range(1, found.spec.trials.min + 1)
-        for trial in block(found.spec, seed, index).trials
-    ]
 
 
 def test_every_block_has_deployments_of_its_own_which_are_removed_after_their_turn():
@@ -122,12 +100,7 @@ def test_each_guest_has_a_root_disk_of_its_own():
 @given(st.lists(st.integers(0, 6), max_size=80))
 def test_killed_anywhere_the_run_ends_with_the_same_trials_and_leaves_nothing(deaths):
     cluster = Finalizing(redeploying(workloads=TATP))
-    for actions in deaths:
-        with contextlib.suppress(OperatorKilledError):
-            cluster.carry_out(decide(cluster.state()), actions)
-        cluster.pass_time()
-    if "completionTime" not in cluster.status:
-        cluster.run()
+    cluster.run_killed(deaths)
     assert sorted(measured(cluster)) == sorted(planned(cluster))
     assert sorted(one.deployed for one in loads(cluster)) == DEPLOYMENTS
     assert len(cluster.stored) == len(set(cluster.stored))

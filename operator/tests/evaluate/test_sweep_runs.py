@@ -1,6 +1,5 @@
 """Whole runs of sweeps on a model of the cluster, and what is compared with what."""
 
-import contextlib
 import dataclasses
 import json
 
@@ -11,15 +10,15 @@ from hypothesis import strategies as st
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment
-from dbbench.evaluate.decide import decide
 from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.state import Ref, labels_of
 from dbbench.evaluate.sweep_fairness import differences_by_point, profiles_by_point
-from dbbench.plan import block, plan_seed
+from dbbench.plan import block
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord, from_document
 from dbbench.results.storage import record_key
 
-from .model_cluster import ModelCluster, OperatorKilledError, deployment_of, node, spec
+from .model_cluster import ModelCluster, deployment_of, node, spec
+from .model_records import loads, measured, planned
 
 WORKLOADS = [
     {"name": "analytics", "tpch": {"scaleFactor": "0.01"}},
@@ -31,28 +30,6 @@ TATP = WORKLOADS[1:]
 def swept(sweep, **changes):
     resources = {"cpu": 1, "dedicatedCPUs": False}
     return spec(sweep=sweep, resources=resources, **{"workloads": TATP} | changes)
-
-
-def planned(cluster: ModelCluster) -> list[str]:
-    found = cluster.benchmark()
-    seed = plan_seed(found.spec, found.metadata.uid)
-    return [
-        trial.id
-        for index in range(1, found.spec.trials.min + 1)
-        for trial in block(found.spec, seed, index).trials
-    ]
-
-
-def measured(cluster: ModelCluster) -> list[str]:
-    return [
-        record.trial
-        for record in cluster.records.values()
-        if isinstance(record, TrialRecord) and record.outcome is Outcome.MEASURED
-    ]
-
-
-def loads(cluster: ModelCluster) -> list[LoadRecord]:
-    return [record for record in cluster.records.values() if isinstance(record, LoadRecord)]
 
 
 def test_clients_are_swept_on_one_deployment_of_each_target():
@@ -147,12 +124,7 @@ def test_one_at_a_time_deploys_the_base_and_each_axis_alone():
 @given(st.lists(st.integers(0, 4), max_size=60))
 def test_killed_anywhere_a_sweep_goes_on_and_repeats_no_finished_trial(deaths):
     cluster = ModelCluster(swept({"cpu": [1, 2], "clients": [1, 4]}, trials={"min": 2}))
-    for actions in deaths:
-        with contextlib.suppress(OperatorKilledError):
-            cluster.carry_out(decide(cluster.state()), actions)
-        cluster.pass_time()
-    if "completionTime" not in cluster.status:
-        cluster.run()
+    cluster.run_killed(deaths)
     assert sorted(measured(cluster)) == sorted(planned(cluster))
     assert len(cluster.stored) == len(set(cluster.stored))
     assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
