@@ -8,9 +8,24 @@ use sha2::{Digest, Sha256};
 #[derive(Clone)]
 pub struct Random(Xoshiro256PlusPlus);
 
-const ALPHANUMERIC: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const DIGITS: &[u8; 10] = b"0123456789";
-const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// All pairs of characters of each alphabet. Text is most of the data, and a pair takes no longer than a character.
+static ALPHANUMERIC: [[u8; 2]; 62 * 62] =
+    pairs(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+static DIGITS: [[u8; 2]; 10 * 10] = pairs(b"0123456789");
+static LETTERS: [[u8; 2]; 26 * 26] = pairs(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+const fn pairs<const N: usize>(alphabet: &[u8]) -> [[u8; 2]; N] {
+    let mut all = [[0; 2]; N];
+    let mut place = 0;
+    while place < N {
+        all[place] = [alphabet[place / alphabet.len()], alphabet[place % alphabet.len()]];
+        place += 1;
+    }
+    all
+}
+
+/// Bits of a random word for one pair: three fit, and no pair of letters and digits is drawn more than 0.2 % too often.
+const PAIR: u32 = 21;
 
 impl Random {
     /// The stream with this name and number. Streams of one seed are independent of each other, so that
@@ -82,29 +97,31 @@ impl Random {
     /// Appends letters and digits, `min..=max` of them (TPC-C clause 4.3.2.2, a-string).
     pub fn alphanumeric(&mut self, min: i64, max: i64, out: &mut Vec<u8>) {
         let length = self.uniform(min, max) as usize;
-        self.characters(ALPHANUMERIC, length, out);
+        self.characters(&ALPHANUMERIC, length, out);
     }
 
     /// Appends `length` digits (n-string).
     pub fn digits(&mut self, length: usize, out: &mut Vec<u8>) {
-        self.characters(DIGITS, length, out);
+        self.characters(&DIGITS, length, out);
     }
 
     /// Appends `length` upper-case letters.
     pub fn letters(&mut self, length: usize, out: &mut Vec<u8>) {
-        self.characters(LETTERS, length, out);
+        self.characters(&LETTERS, length, out);
     }
 
-    fn characters<const N: usize>(&mut self, from: &[u8; N], length: usize, out: &mut Vec<u8>) {
-        let end = out.len() + length;
-        // Four characters from one random word: text is most of the data. Always four, the last ones to be cut
-        // off, so that their number and the alphabet's are known to the compiler.
-        for _ in 0..length.div_ceil(4) {
+    fn characters<const N: usize>(&mut self, pairs: &[[u8; 2]; N], length: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        // Always six from a word, the last ones to be cut off, so that their number is known to the compiler.
+        out.resize(start + length.next_multiple_of(6), 0);
+        for six in out[start..].chunks_exact_mut(6) {
             let word = self.0.next_u64();
-            let place = |at: u32| from[((((word >> (16 * at)) & 0xffff) * N as u64) >> 16) as usize];
-            out.extend_from_slice(&[place(0), place(1), place(2), place(3)]);
+            for (at, two) in six.chunks_exact_mut(2).enumerate() {
+                let part = (word >> (PAIR * at as u32)) & ((1 << PAIR) - 1);
+                two.copy_from_slice(&pairs[((part * N as u64) >> PAIR) as usize]);
+            }
         }
-        out.truncate(end);
+        out.truncate(start + length);
     }
 }
 
@@ -167,6 +184,18 @@ mod tests {
         random.letters(3, &mut text);
         assert!(text[..15].iter().all(u8::is_ascii_digit));
         assert!(text[15..].iter().all(u8::is_ascii_uppercase) && text.len() == 18);
+    }
+
+    #[test]
+    fn every_character_is_as_frequent_as_any_other() {
+        let mut text = Vec::new();
+        Random::stream(1, "text", 1).alphanumeric(620_000, 620_000, &mut text);
+        let mut counts = [0; 256];
+        text.iter().for_each(|character| counts[usize::from(*character)] += 1);
+        // 10,000 of each, give or take five standard deviations.
+        let drawn = counts.iter().filter(|count| **count > 0);
+        assert!(drawn.clone().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert_eq!(drawn.count(), 62);
     }
 
     #[test]

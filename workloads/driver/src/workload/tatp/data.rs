@@ -94,33 +94,35 @@ impl Rows for Chunk {
         let mut rows = 0;
         // A subscriber may have no row in a table, and zero rows would mean the end.
         while self.next <= self.last && (out.len() < enough || rows == 0) {
-            let facilities = Types::draw(&mut self.facilities);
-            rows += (self.write)(self.next, facilities.chosen(), &mut self.values, out);
+            let facilities = draw(&TYPES, &mut self.facilities);
+            rows += (self.write)(self.next, facilities, &mut self.values, out);
             self.next += 1;
         }
         rows
     }
 }
 
-/// Different types out of 1 to 4, in order.
-struct Types {
-    all: [u8; 4],
-    count: usize,
-}
+/// Sets of values, by their size.
+type Sets = [&'static [&'static [u8]]; 4];
 
-impl Types {
-    /// One to four of them, each number equally often.
-    fn draw(random: &mut Random) -> Self {
-        let mut all = [1, 2, 3, 4];
-        random.shuffle(&mut all);
-        let count = random.uniform(1, 4) as usize;
-        all[..count].sort_unstable();
-        Types { all, count }
-    }
+/// One to four of the types 1 to 4.
+static TYPES: Sets = [
+    &[&[1], &[2], &[3], &[4]],
+    &[&[1, 2], &[1, 3], &[1, 4], &[2, 3], &[2, 4], &[3, 4]],
+    &[&[1, 2, 3], &[1, 2, 4], &[1, 3, 4], &[2, 3, 4]],
+    &[&[1, 2, 3, 4]],
+];
 
-    fn chosen(&self) -> &[u8] {
-        &self.all[..self.count]
-    }
+/// None to three of the start times.
+static TIMES: Sets = [&[&[]], &[&[0], &[8], &[16]], &[&[0, 8], &[0, 16], &[8, 16]], &[&START_TIMES]];
+
+/// A set: each size equally often, and of a size each set.
+fn draw(sets: &Sets, random: &mut Random) -> &'static [u8] {
+    // Divisible by how many sets there are of each size.
+    const OF_A_SIZE: usize = 12;
+    let drawn = random.uniform(0, (sets.len() * OF_A_SIZE) as i64 - 1) as usize;
+    let sets = sets[drawn / OF_A_SIZE];
+    sets[drawn % OF_A_SIZE * sets.len() / OF_A_SIZE]
 }
 
 /// A subscriber's number: its id with leading zeros, 15 digits.
@@ -141,12 +143,12 @@ fn subscriber(id: u32, _: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 
 }
 
 fn access_info(id: u32, _: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
-    let types = Types::draw(random);
-    for ai_type in types.chosen() {
+    let types = draw(&TYPES, random);
+    for ai_type in types {
         out.number(id).small(*ai_type).small(random.byte(255)).small(random.byte(255));
         out.written(|out| random.letters(3, out)).written(|out| random.letters(5, out)).end_row();
     }
-    types.count as u64
+    types.len() as u64
 }
 
 fn special_facility(id: u32, facilities: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
@@ -161,14 +163,12 @@ fn special_facility(id: u32, facilities: &[u8], random: &mut Random, out: &mut V
 fn call_forwarding(id: u32, facilities: &[u8], random: &mut Random, out: &mut Vec<u8>) -> u64 {
     let mut rows = 0;
     for sf_type in facilities {
-        let mut times = START_TIMES;
-        random.shuffle(&mut times);
-        let count = random.uniform(0, 3) as usize;
-        for start in &times[..count] {
+        let times = draw(&TIMES, random);
+        for start in times {
             out.number(id).small(*sf_type).small(*start).small(start + 1 + random.byte(7));
             out.written(|out| random.digits(NUMBER_DIGITS, out)).end_row();
         }
-        rows += count as u64;
+        rows += times.len() as u64;
     }
     rows
 }
@@ -218,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn each_size_of_a_set_is_as_frequent_and_each_set_of_a_size() {
+        let mut random = Random::stream(1, "sets", 0);
+        for sets in [TYPES, TIMES] {
+            let mut counts = std::collections::HashMap::<_, i32>::new();
+            (0..48_000).for_each(|_| *counts.entry(draw(&sets, &mut random)).or_default() += 1);
+            for of_a_size in sets {
+                let expected = 12_000 / of_a_size.len() as i32;
+                for set in of_a_size {
+                    assert!((counts[set] - expected).abs() < expected / 10, "{set:?}: {}", counts[set]);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn call_forwarding_refers_to_facilities_that_exist() {
         let data = TatpData::new(3000, 5);
         let key = |row: &Vec<String>| (row[0].clone(), row[1].clone());
@@ -235,7 +250,7 @@ mod tests {
 
     #[test]
     fn equal_parameters_give_equal_data_in_every_version() {
-        let digest = "sha256:edf531e05070d68b4a32ee72385398749cbd0369ec7de018221b297f9b2d9b92";
+        let digest = "sha256:2817505d1f9d2e035e0e833680402e195e0a92fb2ae734c1bf8b5c11ec972bea";
         assert_eq!(crate::load::digest_of(&TatpData::new(12_345, 42)), digest);
     }
 }
