@@ -13,7 +13,7 @@ use crate::report::{Data, Metric};
 pub const TABLE: &str = "dbbench_meta";
 
 /// Changes whenever the same parameters begin to give other data, other tables or another digest.
-pub const DATA_VERSION: i32 = 2;
+pub const DATA_VERSION: i32 = 3;
 
 const CREATE: &str = "CREATE TABLE dbbench_meta (
     workload text NOT NULL, scale text NOT NULL, seed bigint NOT NULL, data_version integer NOT NULL,
