@@ -117,9 +117,13 @@ audit: $(STATE)/supply-env/.installed ## Known vulnerabilities in what is locked
 $(BIN)/helm:
 	@$(STEP) 'Helm' e2e/cluster/build helm
 
-.PHONY: go-binaries rust-binary binaries
+.PHONY: go-binaries monitoring-binaries rust-binary binaries
 go-binaries: packages
 	@$(STEP) 'Kubernetes, CoreDNS, Helm (Go)' e2e/cluster/build
+
+# For tests of monitoring alone.
+monitoring-binaries: packages
+	@$(STEP) 'Prometheus operator (Go)' e2e/cluster/build prometheus-operator
 
 rust-binary: packages
 	@$(STEP) 'driver and agent (Rust)' workloads/build --quiet
@@ -132,8 +136,11 @@ binaries: packages ## Build all programs into .state/bin: Kubernetes, Helm, Core
 package-images: packages
 	@$(STEP) 'images of packages' workloads/images/build postgres mariadb hyper operator
 
+# What else is to be built beside the compilers of programs that images need.
+BESIDE :=
+
 images: packages ## Build all container images into .state/images
-	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images
+	@$(STEP) 'programs and base images' $(OVERLAP) go-binaries rust-binary package-images $(BESIDE)
 	@$(STEP) 'images' workloads/images/build
 
 # ---- the local cluster -----------------------------------------------------------------------
@@ -152,7 +159,7 @@ cluster-status: ## Show the local Kubernetes
 
 .PHONY: test
 test: packages $(VENV)/.installed ## All tests: unit, property, golden; then CRD and end-to-end tests on a cluster
-	@$(MAKE) images
+	@$(MAKE) images BESIDE=monitoring-binaries
 	@.ci/tests
 
 .PHONY: test-unit
@@ -160,7 +167,8 @@ test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and
 	@.ci/tests unit
 
 .PHONY: test-e2e
-test-e2e: $(VENV)/.installed images ## CRD tests against the real API server, and end-to-end tests
+test-e2e: $(VENV)/.installed packages ## CRD tests against the real API server, and end-to-end tests
+	@$(MAKE) images BESIDE=monitoring-binaries
 	@.ci/tests images cluster
 
 .PHONY: fuzz

@@ -32,10 +32,25 @@ class Prometheus:
     def up(self) -> bool:
         """Whether the last scrape of every target succeeded."""
         try:
-            targets = self._get("targets")["data"]["activeTargets"]
+            targets = self.targets()
         except OSError:
             return False
         return bool(targets) and all(target["health"] == "up" for target in targets)
+
+    def targets(self) -> list[dict[str, Any]]:
+        """What it scrapes: entries with `health`, `labels` and `scrapePool`."""
+        found: list[dict[str, Any]] = self._get("targets")["data"]["activeTargets"]
+        return found
+
+    def rule_groups(self) -> list[dict[str, Any]]:
+        """Groups of rules that it has loaded: entries with `name` and `rules`."""
+        found: list[dict[str, Any]] = self._get("rules")["data"]["groups"]
+        return found
+
+    def alerts(self) -> list[dict[str, Any]]:
+        """Alerts that wait or fire: entries with `labels`, `annotations` and `state`."""
+        found: list[dict[str, Any]] = self._get("alerts")["data"]["alerts"]
+        return found
 
     def metadata(self) -> dict[str, list[dict[str, str]]]:
         """Type and help of each metric."""
@@ -52,12 +67,25 @@ class Prometheus:
 @contextmanager
 def scraping(target: str) -> Iterator[Prometheus]:
     """Prometheus that scrapes `host:port` each second, until the block ends."""
+    job = {"job_name": "dbbench", "static_configs": [{"targets": [target]}]}
+    interval = {"scrape_interval": "1s", "scrape_timeout": "1s"}
+    with running({"global": interval, "scrape_configs": [job]}, {}) as server:
+        yield server
+
+
+@contextmanager
+def running(configuration: dict[str, Any], rules: dict[str, str]) -> Iterator[Prometheus]:
+    """Prometheus with that configuration and these files of rules, until the block ends.
+
+    Returns when every target has been scraped well.
+    """
     with tempfile.TemporaryDirectory(prefix="dbbench-prometheus-") as folder:
         config = Path(folder) / "prometheus.yml"
-        job = {"job_name": "dbbench", "static_configs": [{"targets": [target]}]}
-        interval = {"scrape_interval": "1s", "scrape_timeout": "1s"}
+        for name, text in rules.items():
+            (Path(folder) / name).write_text(text)
+        files = {"rule_files": [f"{folder}/{name}" for name in rules]}
         # JSON is YAML.
-        config.write_text(json.dumps({"global": interval, "scrape_configs": [job]}))
+        config.write_text(json.dumps({**configuration, **files}))
         address = f"127.0.0.1:{PORT}"
         log = Path(folder) / "log"
         with log.open("w") as output:

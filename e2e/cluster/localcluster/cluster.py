@@ -138,7 +138,7 @@ class Cluster:
             with self._progress.task(f"install {' '.join(packages)}"):
                 machine.install_packages(packages)
         builder = gobuild.Builder(self._layout.go_sources, self._layout.bin, self._progress)
-        builder.build(gobuild.PROGRAMS)
+        builder.build(gobuild.select([]))
         return cluster_images.ensure(self._layout)
 
     def _write_configuration(

@@ -32,22 +32,29 @@ def ensure(layout: Layout) -> list[Path]:
         "local-path-provisioner": _program(layout, "local-path-provisioner", user="65532:65532"),
         "busybox": _busybox(_busybox_program(layout.cache)),
     }
-    archives = []
-    for image, recipe in recipes.items():
-        archive = layout.images / f"{image}.tar"
-        stamp = layout.images / f".{image}.inputs"
-        inputs = _inputs(recipe)
-        if not (archive.is_file() and stamp.is_file() and stamp.read_text() == inputs):
-            write(recipe, archive)
-            stamp.write_text(inputs)
-        archives.append(archive)
-    return archives
+    return [_ensure(recipe, layout.images / f"{image}.tar") for image, recipe in recipes.items()]
+
+
+def ensure_other(layout: Layout, program: str) -> Path:
+    """The archive of a program that the cluster itself does not need; `up` does not import it."""
+    recipe = _program(layout, program, user="65532:65532")
+    return _ensure(recipe, layout.cache / "other-images" / f"{program}.tar")
+
+
+def _ensure(recipe: ImageRecipe, archive: Path) -> Path:
+    """Writes the archive if its inputs changed."""
+    stamp = archive.with_name(f".{archive.stem}.inputs")
+    inputs = _inputs(recipe)
+    if not (archive.is_file() and stamp.is_file() and stamp.read_text() == inputs):
+        write(recipe, archive)
+        stamp.write_text(inputs)
+    return archive
 
 
 def _program(layout: Layout, program: str, user: str) -> ImageRecipe:
     binary = layout.bin / program
     if not binary.is_file():
-        raise ClusterError(f"{binary} is missing; run e2e/cluster/build")
+        raise ClusterError(f"{binary} is missing; run e2e/cluster/build {program}")
     files = (_NOBODY, _TEMPORARY, ImageFile(f"usr/bin/{program}", binary))
     return ImageRecipe(name(program), files, (f"/usr/bin/{program}",), user)
 

@@ -18,7 +18,9 @@ from localcluster.record import existing
 def build_main(arguments: Sequence[str] | None = None) -> int:
     """``build [PROGRAM...]``; returns the exit code."""
     parser = argparse.ArgumentParser(prog="build", description="Builds into .state/bin.")
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all of them")
+    parser.add_argument(
+        "programs", nargs="*", metavar="PROGRAM", help="default: those of the cluster"
+    )
     options = parser.parse_args(arguments)
 
     def build() -> int:

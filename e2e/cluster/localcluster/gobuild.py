@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from localcluster.errors import ClusterError
@@ -17,7 +17,12 @@ from localcluster.progress import Progress
 _KUBERNETES_VERSION = "1.34.4"
 _HELM_VERSION = "3.19.5"
 _LOCAL_PATH_VERSION = "0.0.30"
+_PROMETHEUS_OPERATOR_VERSION = "0.85.0"
 _MINIMUM_GO = (1, 24)
+
+PROMETHEUS_OPERATOR_MODULE = "github.com/prometheus-operator/prometheus-operator"
+PROMETHEUS_OPERATOR_FOLDER = "prometheus-operator"
+"""Of the module that pins it, below ``go/``."""
 
 # The same for all programs, or they would not share compiled packages. Without paths, so that
 # clones of the project share them too; without debugging data, a tenth of the compiler's work.
@@ -30,13 +35,17 @@ _COMPILER_GC_PERCENT = "300"
 
 @dataclass(frozen=True)
 class Program:
-    """One Go program: its package, the module that pins it, and the names it answers to."""
+    """One Go program: its package, the module that pins it, and the names it answers to.
+
+    `of_cluster` False: not needed by the cluster itself, and built only when it is named.
+    """
 
     name: str
     package: str
     module: str = "."  # folder below ``go/``
     linker_flags: str = ""
     links: tuple[str, ...] = ()
+    of_cluster: bool = field(default=True, repr=False)  # decides nothing of the program's bytes
 
 
 def _kubernetes_version_flags() -> str:
@@ -86,18 +95,27 @@ PROGRAMS = (
         linker_flags=f"-X main.VERSION=v{_LOCAL_PATH_VERSION}",
     ),
     Program(name="pause", package=".", module="pause"),
+    Program(
+        name="prometheus-operator",
+        package=f"{PROMETHEUS_OPERATOR_MODULE}/cmd/operator",
+        module=PROMETHEUS_OPERATOR_FOLDER,
+        linker_flags=(
+            f"-X github.com/prometheus/common/version.Version={_PROMETHEUS_OPERATOR_VERSION}"
+        ),
+        of_cluster=False,
+    ),
 )
 
 
 def select(names: Sequence[str]) -> tuple[Program, ...]:
-    """The programs called ``names`` in build order, or all of them when none is named."""
+    """The programs called ``names`` in build order; the cluster's own when none is named."""
     known = {program.name for program in PROGRAMS}
     unknown = sorted(set(names) - known)
     if unknown:
         raise ClusterError(
             f"no program is called {', '.join(unknown)}; there are {', '.join(sorted(known))}"
         )
-    return tuple(program for program in PROGRAMS if not names or program.name in names)
+    return tuple(p for p in PROGRAMS if (p.name in names if names else p.of_cluster))
 
 
 def parse_go_version(text: str) -> tuple[int, int]:

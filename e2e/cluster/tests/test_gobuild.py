@@ -1,5 +1,6 @@
 """Building Go programs, and not building them again."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -94,6 +95,13 @@ def test_clone_at_another_path_compiles_nothing_again(
     assert (tmp_path / "clone/bin/pause").read_bytes() == (tmp_path / "bin/pause").read_bytes()
 
 
+def pinned(folder: str) -> dict[str, str]:
+    """Versions that a module requires."""
+    text = (Layout.of_project().go_sources / folder / "go.mod").read_text()
+    required = "".join(re.findall(r"^require \((.*?)^\)", text, re.M | re.S))
+    return dict(re.findall(r"^\t(\S+) (v\S+)", required, re.M))
+
+
 def test_every_program_has_its_module_with_pinned_dependencies() -> None:
     for program in PROGRAMS:
         module = Layout.of_project().go_sources / program.module
@@ -102,18 +110,32 @@ def test_every_program_has_its_module_with_pinned_dependencies() -> None:
 
 
 def test_versions_that_programs_report_are_those_of_the_module() -> None:
-    pins = (Layout.of_project().go_sources / "go.mod").read_text()
+    pins = {**pinned("."), **pinned(gobuild.PROMETHEUS_OPERATOR_FOLDER)}
     for module, version in {
         "k8s.io/kubernetes": gobuild._KUBERNETES_VERSION,
         "helm.sh/helm/v3": gobuild._HELM_VERSION,
         "github.com/rancher/local-path-provisioner": gobuild._LOCAL_PATH_VERSION,
+        gobuild.PROMETHEUS_OPERATOR_MODULE: gobuild._PROMETHEUS_OPERATOR_VERSION,
     }.items():
-        assert f"\t{module} v{version}" in pins
+        assert pins[module] == f"v{version}"
+
+
+def test_libraries_of_several_modules_are_compiled_once() -> None:
+    """Compiled packages are shared where their versions are the same, and by no `replace`."""
+    cluster, other = pinned("."), pinned(gobuild.PROMETHEUS_OPERATOR_FOLDER)
+    shared = cluster.keys() & other.keys()
+    assert {"k8s.io/client-go", "golang.org/x/net"} <= shared
+    assert {name: other[name] for name in shared} == {name: cluster[name] for name in shared}
 
 
 def test_programs_are_selected_by_name_in_build_order() -> None:
     assert [program.name for program in select(["pause", "kube"])] == ["kube", "pause"]
-    assert select([]) == PROGRAMS
+
+
+def test_without_names_the_programs_of_the_cluster_are_selected() -> None:
+    names = {program.name for program in select([])}
+    assert {"kube", "coredns", "helm", "pause"} <= names
+    assert "prometheus-operator" not in names
 
 
 def test_unknown_program_is_refused() -> None:

@@ -46,7 +46,7 @@ VERBS: dict[str, dict[str, int]] = {
 KINDS = {
     "dbb", "dbbenchmark", "dbbenchmarks", "dbbenchmarks.dbbench.io", "all",
     "clusters.postgresql.cnpg.io", "configmap", "configmaps", "crd", "deployment", "job",
-    "namespace", "node", "nodes", "pod", "pods", "pvc", "secret", "vm",
+    "namespace", "node", "nodes", "pod", "pods", "prometheus", "pvc", "secret", "vm",
 }  # fmt: skip
 BENCHMARK = {"dbb", "dbbenchmark", "dbbenchmarks", "dbbenchmarks.dbbench.io"}
 HELM: dict[str, dict[str, int]] = {
