@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::scope::Scope;
-use crate::{config, counters, facts, install, launch, pack_root, serve, tap};
+use crate::{config, counters, facts, guest, install, launch, pack_root, serve, tap};
 
 /// Arguments of the agent.
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,11 @@ pub enum AgentCommand {
         #[arg(long)]
         config: PathBuf,
     },
+    /// Start the database in a virtual machine that has an init of its own, as one of its services.
+    #[command(
+        after_help = "It finds its configuration, agent.json and guest.json, on the disk with the serial config.\n\nExample:\n  dbbench-driver agent guest"
+    )]
+    Guest,
     /// Copy this binary, and other files, into a directory that other containers share.
     #[command(after_help = "Example:\n  dbbench-driver agent install --to /dbbench/bin")]
     Install {
@@ -84,6 +89,7 @@ pub fn run(args: AgentArgs) -> ExitCode {
             Ok(config) => serve::run(config),
             Err(error) => failed(WRONG_ARGUMENTS, &error),
         },
+        AgentCommand::Guest => guest::service::run(),
         AgentCommand::Install { to, from } => finish(install::run(&to, &from)),
         AgentCommand::PackRoot(arguments) => finish(pack_root::run(&arguments)),
         AgentCommand::Tap { config } => match launch::config::LauncherConfig::read(&config) {

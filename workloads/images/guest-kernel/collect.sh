@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes ROOT/boot/vmlinuz and ROOT/boot/initrd from Debian's cloud kernel and the agent.
+# Makes ROOT/boot/vmlinuz and ROOT/boot/initrd from Debian's cloud kernel and the agent, and ROOT/disk/agent.iso.
 set -eu
 root=$1
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
-apt-get install -y -q --no-install-recommends cpio kmod xz-utils e2fsprogs
+apt-get install -y -q --no-install-recommends cpio kmod xz-utils e2fsprogs xorriso
 
 # Unpacked, not installed: the package's scripts would build an initrd for this container.
 kernel=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
@@ -55,4 +55,11 @@ find "$initrd" -exec touch --no-dereference --date=@0 {} +
 cd "$initrd"
 find . -mindepth 1 -print0 | LC_ALL=C sort -z |
     cpio --null --create --format=newc --owner=+0:+0 --reproducible --quiet | gzip -9n > "$root/boot/initrd"
-ls -l "$root/boot" "$initrd/modules"
+
+agent=/build/agent
+mkdir -p "$agent" "$root/disk"
+install -m 0555 /build/init "$agent/dbbench-driver"
+install -m 0555 /build/docker-entrypoint.sh "$agent/docker-entrypoint.sh"
+find "$agent" -exec touch --date=@0 {} +
+SOURCE_DATE_EPOCH=0 xorrisofs -quiet -rational-rock -volid DBBENCH -output "$root/disk/agent.iso" "$agent"
+ls -l "$root/boot" "$root/disk" "$initrd/modules"

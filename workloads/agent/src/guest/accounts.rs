@@ -20,6 +20,13 @@ pub fn supplementary_groups(passwd: &str, group: &str, user: User) -> Vec<u32> {
     groups
 }
 
+/// Returns the user with this name.
+pub fn user(passwd: &str, name: &str) -> Option<User> {
+    let lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = lines.into_iter().find(|fields| fields.first() == Some(&name))?;
+    Some(User { uid: fields.get(2)?.parse().ok()?, gid: fields.get(3)?.parse().ok()? })
+}
+
 /// Returns the home directory of a user.
 pub fn home(passwd: &str, uid: u32) -> Option<String> {
     entry(passwd, uid)?.get(5).map(|home| home.to_string()).filter(|home| !home.is_empty())
@@ -45,6 +52,13 @@ mod tests {
     fn groups_list_members_by_whole_names() {
         assert_eq!(supplementary_groups(PASSWD, GROUP, User { uid: 999, gid: 999 }), [101, 102, 999]);
         assert_eq!(supplementary_groups(PASSWD, GROUP, User { uid: 5, gid: 7 }), [7]);
+    }
+
+    #[test]
+    fn users_are_found_by_their_whole_names() {
+        assert_eq!(user(PASSWD, "postgres"), Some(User { uid: 999, gid: 999 }));
+        assert_eq!(user(PASSWD, "post"), None);
+        assert_eq!(user("broken:x:\n", "broken"), None);
     }
 
     #[test]

@@ -20,6 +20,9 @@ const BLANK: usize = 1 << 20;
 /// The ext2, 3 and 4 superblock begins at 1024; its magic number is at offset 56.
 const MAGIC: (usize, [u8; 2]) = (1024 + 56, [0x53, 0xef]);
 
+/// In the initrd, and where an image may have it.
+const MAKERS: [&str; 3] = ["/bin/mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"];
+
 /// Waits for the disk with this serial and returns its device.
 pub fn wait_for(serial: &str) -> Result<PathBuf, String> {
     let end = Instant::now() + PATIENCE;
@@ -96,7 +99,8 @@ pub fn is_blank(device: &Path) -> Result<bool, String> {
 
 /// Makes an ext4 file system, completely: the kernel must not go on with it during a measurement.
 pub fn make_file_system(device: &Path) -> Result<(), String> {
-    let done = Command::new("/bin/mke2fs")
+    let program = MAKERS.into_iter().find(|program| Path::new(program).exists());
+    let done = Command::new(program.ok_or("there is no mke2fs: install e2fsprogs in the disk's image")?)
         .args(["-q", "-F", "-t", "ext4", "-m", "0", "-L", "data"])
         .args(["-E", "lazy_itable_init=0,lazy_journal_init=0"])
         .arg(device)

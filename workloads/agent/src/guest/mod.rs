@@ -1,6 +1,6 @@
-//! PID 1 of a virtual machine that runs one database image.
+//! PID 1 of a virtual machine that runs one database image; or a service, where the machine has an init of its own.
 //!
-//! The kernel starts this from the initrd. It needs nothing from the image: no shell, no tool, no init.
+//! As PID 1 the kernel starts this from the initrd. It needs nothing from the image: no shell, no tool, no init.
 
 mod accounts;
 mod clock;
@@ -10,9 +10,10 @@ mod disks;
 mod end;
 mod network;
 mod root;
+pub mod service;
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,8 +69,8 @@ fn run() -> Result<(), String> {
     root::mount_root(&root_disk)?;
     disks::mount_iso(&config_disk, &root::in_new_root(CONFIG))?;
     let config = AgentConfig::read(&root::in_new_root(CONFIG).join("agent.json"))?;
-    mount_data(&config)?;
-    mount_secret(&config)?;
+    mount_data(&config, root::in_new_root)?;
+    mount_secret(&config, root::in_new_root)?;
     let (network, lease) = network::bring_up()?;
     let hostname = network.hostname.clone().unwrap_or_else(|| "dbbench".into());
     root::enter()?;
@@ -77,13 +78,24 @@ fn run() -> Result<(), String> {
     if let Some(lease) = lease {
         network::keep_lease(lease);
     }
-    let cold = ColdStarts::new(&config)?;
-    http::start(Scope::Guest, &config, cold.clone().map(Cold::Database))?;
-
-    let identity = identity(&config)?;
-    root::give_console_to(identity.as_ref());
+    root::give_console_to(identity(&config).as_ref());
     let image = image_environment()?;
-    let env = environment(&image, &config, identity.as_ref(), &hostname);
+    let pressed: Vec<_> = buttons.iter().map(|button| button.as_fd()).collect();
+    run_to_its_end(&signals, &image, &config, &hostname, &pressed)
+}
+
+/// Answers on HTTP, starts the database, and returns when it was asked to end and has.
+fn run_to_its_end(
+    signals: &Signals,
+    image: &ImageEnvironment,
+    config: &AgentConfig,
+    hostname: &str,
+    buttons: &[BorrowedFd<'_>],
+) -> Result<(), String> {
+    let cold = ColdStarts::new(config)?;
+    http::start(Scope::Guest, config, cold.clone().map(Cold::Database))?;
+    let identity = identity(config);
+    let env = environment(image, config, identity.as_ref(), hostname);
     let program = Program {
         command: &config.command,
         env: &env,
@@ -96,9 +108,8 @@ fn run() -> Result<(), String> {
     disks::set_read_ahead(&image.read_ahead_kb);
     let grace = Duration::from_secs(config.stop_grace_seconds);
     let stop = Stop { signal: config.stop_signal_number()?, grace };
-    let pressed: Vec<_> = buttons.iter().map(|button| button.as_fd()).collect();
     let started = || say(&format!("started {}", config.command.join(" ")));
-    let ended = run_database(&signals, &program, stop, &pressed, cold.as_deref(), started)?;
+    let ended = run_database(signals, &program, stop, buttons, cold.as_deref(), started)?;
     if ended.killed {
         return Err(format!("the database had not ended {} s after {}", grace.as_secs(), config.stop_signal));
     }
@@ -110,37 +121,37 @@ fn run() -> Result<(), String> {
 }
 
 /// Mounts the data disk, or memory in its place. A configuration without a directory of its own keeps its data elsewhere.
-fn mount_data(config: &AgentConfig) -> Result<(), String> {
+fn mount_data(config: &AgentConfig, place: fn(&str) -> PathBuf) -> Result<(), String> {
     if !config.data_directory.as_ref().is_some_and(|directory| directory.starts_with(DATA)) {
         return Ok(());
     }
     if let Some(bytes) = config.data_in_memory_bytes {
-        return disks::mount_memory(bytes, &root::in_new_root(DATA), config.user);
+        return disks::mount_memory(bytes, &place(DATA), config.user);
     }
     let disk = disks::wait_for(DATA_DISK)?;
     if disks::is_blank(&disk)? {
         say("making a file system on the blank data disk");
         disks::make_file_system(&disk)?;
     }
-    disks::mount_data(&disk, &root::in_new_root(DATA), config.user)
+    disks::mount_data(&disk, &place(DATA), config.user)
 }
 
 /// Copies the secret's files to memory, where only the database's user can read them.
-fn mount_secret(config: &AgentConfig) -> Result<(), String> {
+fn mount_secret(config: &AgentConfig, place: fn(&str) -> PathBuf) -> Result<(), String> {
     let words = config.env.values().chain(&config.command);
     if !words.clone().any(|word| word.contains(SECRET)) && disks::find("secret").is_none() {
         return Ok(());
     }
     let disk = disks::wait_for("secret")?;
-    root::copy_secret(&disk, &root::in_new_root(SECRET), config.user)
+    root::copy_secret(&disk, &place(SECRET), config.user)
 }
 
 /// The user's groups are read from the image, as a container runtime does.
-fn identity(config: &AgentConfig) -> Result<Option<Identity>, String> {
-    let Some(user) = config.user else { return Ok(None) };
+fn identity(config: &AgentConfig) -> Option<Identity> {
+    let user = config.user?;
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let groups = accounts::supplementary_groups(&read("/etc/passwd"), &read("/etc/group"), user);
-    Ok(Some(Identity { uid: user.uid, gid: user.gid, groups }))
+    Some(Identity { uid: user.uid, gid: user.gid, groups })
 }
 
 fn image_environment() -> Result<ImageEnvironment, String> {

@@ -47,7 +47,7 @@ pub fn mount_root(device: &Path) -> Result<(), String> {
 /// Copies the files of the secret's disk into memory at `point`: on the disk anybody could read them.
 pub fn copy_secret(device: &Path, point: &Path, user: Option<User>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("cannot copy the secret: {error}");
-    let disk = Path::new("/secret-disk");
+    let disk = Path::new("/run/dbbench-secret");
     mount_iso(device, disk)?;
     make_directory(point)?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -112,6 +112,14 @@ pub fn enter() -> Result<(), String> {
         None::<&str>,
     );
     Ok(())
+}
+
+/// Lets shared memory be as large as the memory, as [`enter`] does, where an init has mounted it smaller.
+pub fn widen_shared_memory() {
+    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    if let Err(error) = mount(None::<&str>, "/dev/shm", None::<&str>, flags, Some("mode=1777,size=100%")) {
+        say(&format!("cannot widen /dev/shm: {error}"));
+    }
 }
 
 /// Removes the files of the initramfs, which would hold their memory for as long as the guest runs.

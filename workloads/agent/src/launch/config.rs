@@ -35,10 +35,11 @@ pub struct LauncherConfig {
     pub machine: Machine,
     #[serde(default)]
     pub accelerator: Accelerator,
-    pub kernel: PathBuf,
-    pub initrd: PathBuf,
+    /// The first disk boots its own where this is absent.
+    pub kernel: Option<PathBuf>,
+    pub initrd: Option<PathBuf>,
     /// Kernel arguments.
-    pub cmdline: String,
+    pub cmdline: Option<String>,
     pub disks: Vec<Disk>,
     #[serde(default)]
     pub isos: Vec<Iso>,
@@ -95,7 +96,15 @@ pub enum Accelerator {
     Tcg,
 }
 
-/// A disk backed by a raw file or a block device.
+/// What a disk's file holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    #[default]
+    Raw,
+    Qcow2,
+}
+
+/// A disk backed by a file or a block device.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Disk {
@@ -107,6 +116,12 @@ pub struct Disk {
     /// `file` is a block device, not a regular file.
     #[serde(default)]
     pub device: bool,
+    /// `file` is raw or QCOW2, or a directory with nothing but that, as in an image that KubeVirt calls a container disk.
+    #[serde(default)]
+    pub container_disk: bool,
+    /// Of a container disk it is found out; all others are raw, whatever a guest writes into them.
+    #[serde(skip)]
+    pub format: Format,
     #[serde(default)]
     pub bus: Bus,
     #[serde(default)]
@@ -156,6 +171,8 @@ pub enum Io {
 pub struct Iso {
     pub serial: String,
     pub directory: PathBuf,
+    /// Name of its file system; the serial when absent.
+    pub label: Option<String>,
 }
 
 /// How the guest reaches the network, and is reached.
@@ -214,7 +231,23 @@ impl LauncherConfig {
                 return Err(format!("memoryMiB {} is not in pages of hugepageMiB {page}", config.memory_mib));
             }
         }
+        let (kernel, initrd, cmdline) = (&config.kernel, &config.initrd, &config.cmdline);
+        if [initrd.is_some(), cmdline.is_some()] != [kernel.is_some(); 2] {
+            return Err("kernel, initrd and cmdline need each other".into());
+        }
+        if kernel.is_none() && (config.machine == Machine::Microvm || config.disks.is_empty()) {
+            return Err("kernel is missing: only a q35 with a disk boots by itself".into());
+        }
+        if kernel.is_none() && config.network == (Network::Tap {}) {
+            return Err("network tap needs kernel: another one does not read its settings from a disk".into());
+        }
         for disk in &config.disks {
+            if disk.container_disk && (disk.device || disk.size_bytes.is_some()) {
+                return Err(format!(
+                    "disk {:?}: containerDisk has neither device nor sizeBytes",
+                    disk.serial
+                ));
+            }
             if disk.device && disk.size_bytes.is_some() {
                 return Err(format!("disk {:?}: a device has its own size, not sizeBytes", disk.serial));
             }
@@ -265,6 +298,14 @@ pub(super) const EXAMPLE: &str = r#"{"version":1,"cpus":2,"memoryMiB":1024,"mach
  "isos":[{"serial":"config","directory":"/dbbench/config"},{"serial":"secret","directory":"/dbbench/secret"}],
  "network":{"user":{"forward":[5432,9590]}},"listen":"0.0.0.0:9591","scratch":"/run/dbbench","powerdownGraceSeconds":60}"#;
 
+/// The example without a kernel, and another machine in its place.
+#[cfg(test)]
+pub(super) fn own_kernel(machine: &str) -> String {
+    let (before, after) = EXAMPLE.split_once("\"kernel\"").unwrap();
+    let (_, after) = after.split_once("\"disks\"").unwrap();
+    format!("{before}\"disks\"{after}").replace("\"machine\":\"q35\"", machine)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +338,14 @@ mod tests {
                 "needs bus Virtio",
             ),
             (EXAMPLE.replace("disk.img\"}", "disk.img\",\"io\":\"Native\"}"), "needs cache None"),
+            (EXAMPLE.replace("\"initrd\":\"/dbbench/kernel/initrd\",", ""), "need each other"),
+            (own_kernel("\"machine\":\"microvm\""), "boots by itself"),
+            (
+                own_kernel("\"machine\":\"q35\"")
+                    .replace(r#"{"user":{"forward":[5432,9590]}}"#, r#"{"tap":{}}"#),
+                "tap needs kernel",
+            ),
+            (EXAMPLE.replace("\"sizeBytes\"", "\"containerDisk\":true,\"sizeBytes\""), "neither device"),
             (EXAMPLE.replace("\"version\":1", "\"version\":7"), "version 7"),
             (EXAMPLE.replace("\"cpus\":2", "\"cpus\":0"), "cpus"),
             (EXAMPLE.replace("1024", "12"), "memoryMiB 12"),

@@ -1,19 +1,51 @@
 //! The files that a machine is made of, checked before QEMU's less helpful messages.
 
 use std::fs::{self, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::config::{Disk, LauncherConfig};
+use super::config::{Disk, Format, LauncherConfig};
+
+/// How a QCOW2 file begins (QEMU, docs/interop/qcow2.txt).
+const QCOW2: &[u8] = b"QFI\xfb";
 
 /// Checks kernel, initrd and disks, and makes the disks that are to be made.
-pub fn prepare(config: &LauncherConfig) -> Result<(), String> {
-    readable("kernel", &config.kernel)?;
-    readable("initrd", &config.initrd)?;
-    for disk in &config.disks {
+pub fn prepare(config: &mut LauncherConfig) -> Result<(), String> {
+    for (what, file) in [("kernel", &config.kernel), ("initrd", &config.initrd)] {
+        file.as_ref().map_or(Ok(()), |file| readable(what, file))?;
+    }
+    for disk in &mut config.disks {
+        if disk.container_disk {
+            (disk.file, disk.format) = container_disk(disk)?;
+        }
         prepare_disk(disk)?;
     }
     Ok(())
+}
+
+/// The file of a container disk, and what it holds.
+fn container_disk(disk: &Disk) -> Result<(PathBuf, Format), String> {
+    let failed =
+        |error: &dyn std::fmt::Display| format!("disk {:?}, {}: {error}", disk.serial, disk.file.display());
+    let file = if disk.file.is_dir() {
+        let entries = fs::read_dir(&disk.file).map_err(|error| failed(&error))?;
+        let mut files: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+        match (files.len(), files.pop()) {
+            (1, Some(file)) => file,
+            (count, _) => {
+                return Err(failed(&format!("a container disk is one file, and there are {count}")))
+            }
+        }
+    } else {
+        disk.file.clone()
+    };
+    let mut magic = Vec::new();
+    fs::File::open(&file)
+        .and_then(|opened| opened.take(QCOW2.len() as u64).read_to_end(&mut magic))
+        .map_err(|error| failed(&error))?;
+    Ok((file, if magic == QCOW2 { Format::Qcow2 } else { Format::Raw }))
 }
 
 fn readable(what: &str, file: &Path) -> Result<(), String> {
@@ -61,6 +93,8 @@ mod tests {
             file: file.into(),
             size_bytes,
             device: false,
+            container_disk: false,
+            format: Format::Raw,
             bus: Bus::Virtio,
             cache: Cache::WriteBack,
             io: Io::Threads,
@@ -94,6 +128,22 @@ mod tests {
         assert!(prepare_disk(&device).unwrap_err().contains("no block device"));
         let missing = Disk { device: true, ..disk(Path::new("/no/device"), None) };
         assert!(prepare_disk(&missing).unwrap_err().contains("\"data\", /no/device"));
+    }
+
+    #[test]
+    fn a_container_disk_is_one_file_in_either_format() {
+        let directory = tempfile::tempdir().unwrap();
+        let found = || container_disk(&Disk { container_disk: true, ..disk(directory.path(), None) });
+        assert!(found().unwrap_err().contains("there are 0"));
+        let file = directory.path().join("debian.img");
+        fs::write(&file, b"QFI").unwrap();
+        assert_eq!(found(), Ok((file.clone(), Format::Raw)));
+        fs::write(&file, b"QFI\xfb\0\0\0\x03").unwrap();
+        let itself = Disk { container_disk: true, ..disk(&file, None) };
+        assert_eq!(container_disk(&itself), Ok((file.clone(), Format::Qcow2)));
+        assert_eq!(found(), Ok((file, Format::Qcow2)));
+        fs::write(directory.path().join("other"), "").unwrap();
+        assert!(found().unwrap_err().contains("there are 2"));
     }
 
     #[test]

@@ -50,12 +50,13 @@ fn launch(mut config: LauncherConfig) -> Result<(), String> {
     let signals = Signals::take()?;
     let accelerator = accelerator::choose(config.accelerator)?;
     accelerator::suits(config.machine, accelerator)?;
-    disks::prepare(&config)?;
+    disks::prepare(&mut config)?;
     std::fs::create_dir_all(&config.scratch)
         .map_err(|error| format!("cannot make scratch {}: {error}", config.scratch.display()))?;
     let network = network::open(&mut config, accelerator)?;
     for iso in &config.isos {
-        iso::make(&iso.directory, &config.iso_file(&iso.serial), &iso.serial)?;
+        let label = iso.label.as_ref().unwrap_or(&iso.serial);
+        iso::make(&iso.directory, &config.iso_file(&iso.serial), label)?;
     }
     let socket = config.scratch.join("qmp.sock");
     let _ = std::fs::remove_file(&socket);

@@ -29,8 +29,9 @@ pub fn open(config: &mut LauncherConfig, accelerator: Chosen) -> Result<Opened, 
     fs::create_dir_all(&directory)
         .and_then(|()| fs::write(directory.join(tap::FILE), text))
         .map_err(|error| format!("cannot write {}: {error}", directory.display()))?;
-    config.isos.push(Iso { serial: tap::DISK.to_string(), directory });
-    config.cmdline = format!("{} {}", config.cmdline, tap::KERNEL_ARGUMENT);
+    config.isos.push(Iso { serial: tap::DISK.to_string(), directory, label: None });
+    // A configuration with a tap device has a kernel.
+    config.cmdline.get_or_insert_default().push_str(&format!(" {}", tap::KERNEL_ARGUMENT));
     Ok(Opened::Tap(tap))
 }
 

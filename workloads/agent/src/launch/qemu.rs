@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::accelerator::Chosen;
-use super::config::{Bus, Cache, Disk, Io, LauncherConfig, Machine, Topology};
+use super::config::{Bus, Cache, Disk, Format, Io, LauncherConfig, Machine, Topology};
 use super::names::NetworkNames;
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
@@ -101,15 +101,16 @@ pub fn arguments(config: &LauncherConfig, accelerator: Chosen, link: &Link, moni
             ),
         );
     }
-    add("-kernel", value(&config.kernel.to_string_lossy()));
-    add("-initrd", value(&config.initrd.to_string_lossy()));
-    add("-append", config.cmdline.clone());
+    for (option, file) in [("-kernel", &config.kernel), ("-initrd", &config.initrd)] {
+        file.iter().for_each(|file| add(option, value(&file.to_string_lossy())));
+    }
+    config.cmdline.iter().for_each(|words| add("-append", words.clone()));
 
     let bus = match config.machine {
         Machine::Q35 => "pci",
         Machine::Microvm => "device",
     };
-    for disk in &config.disks {
+    for (index, disk) in config.disks.iter().enumerate() {
         add("-blockdev", blockdev(disk));
         let serial = &disk.serial;
         let mut device = match disk.bus {
@@ -121,6 +122,9 @@ pub fn arguments(config: &LauncherConfig, accelerator: Chosen, link: &Link, moni
         };
         if disk.cache == Cache::WriteThrough {
             device += ",write-cache=off";
+        }
+        if config.kernel.is_none() && index == 0 {
+            device += ",bootindex=1";
         }
         if disk.dedicated_io_thread {
             add("-object", format!("iothread,id=io-{serial}"));
@@ -159,9 +163,13 @@ fn blockdev(disk: &Disk) -> String {
         Io::Native => "native",
     };
     let driver = if disk.device { "host_device" } else { "file" };
+    let format = match disk.format {
+        Format::Raw => "raw",
+        Format::Qcow2 => "qcow2",
+    };
     let (serial, file) = (&disk.serial, value(&disk.file.to_string_lossy()));
     format!(
-        "driver=raw,node-name={serial},discard=unmap,cache.direct={direct},file.driver={driver},\
+        "driver={format},node-name={serial},discard=unmap,cache.direct={direct},file.driver={driver},\
          file.filename={file},file.aio={aio},file.locking=on,file.discard=unmap,file.cache.direct={direct}"
     )
 }
@@ -174,7 +182,7 @@ fn value(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launch::config::EXAMPLE;
+    use crate::launch::config::{own_kernel, EXAMPLE};
 
     fn golden(machine: &str, accelerator: Chosen) -> String {
         command_line(&EXAMPLE.replace("q35", machine), accelerator)
@@ -221,6 +229,19 @@ mod tests {
         assert!(scsi.contains(devices), "{scsi}");
         let own = EXAMPLE.replace("\"cpus\":2", r#""cpus":2,"cpuModel":"host-passthrough""#);
         assert_eq!(command_line(&own, Chosen::Tcg), golden("q35", Chosen::Tcg));
+    }
+
+    #[test]
+    fn a_machine_without_a_kernel_boots_its_first_disk() {
+        let mut config = LauncherConfig::parse(&own_kernel("\"machine\":\"q35\"")).unwrap();
+        config.disks[0].format = Format::Qcow2;
+        let link = Link::User { forward: Vec::new(), names: NetworkNames::default() };
+        let arguments = arguments(&config, Chosen::Tcg, &link, Path::new("/q"));
+        let has = |word: &str| arguments.iter().any(|argument| argument == word);
+        assert!(has("virtio-blk-pci,drive=root,serial=root,bootindex=1"), "{arguments:?}");
+        assert!(arguments.iter().any(|argument| argument.starts_with("driver=qcow2,node-name=root,")));
+        assert!(has("virtio-blk-pci,drive=data,serial=data"));
+        assert!(!["-kernel", "-initrd", "-append"].into_iter().any(has));
     }
 
     #[test]
