@@ -7,6 +7,7 @@ from access.kubectl import Manifest
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.database import Engine
+from dbbench.targets.container_disk import user_data
 
 # Nothing that a shell, or Kubernetes' own $(VAR) in arguments, would read as anything but text.
 _ARGUMENT = re.compile(r"[A-Za-z0-9@%+:,./_=-]+")
@@ -28,12 +29,21 @@ def confined(manifest: Manifest, benchmark: DBBenchmark) -> None:
     if kind == "ConfigMap":
         _config_map(name, manifest["data"], benchmark)
     if kind == "VirtualMachine":
-        arguments = manifest["spec"]["template"]["spec"]["domain"]["firmware"]["kernelBoot"]
-        _words(f"{kind} {name}", arguments["kernelArgs"].split(" "))
+        _machine(f"{kind} {name}", manifest["spec"]["template"]["spec"])
     if kind == "Cluster":
         (statement,) = manifest["spec"]["bootstrap"]["initdb"]["postInitApplicationSQL"]
         if statement != "ALTER ROLE dbbench SUPERUSER":
             raise EscapedError(f"Cluster {name} would run {statement!r}")
+
+
+def _machine(place: str, machine: Manifest) -> None:
+    """A guest's kernel and cloud-init read texts, too; of a disk of its own only the latter."""
+    if "firmware" in machine["domain"]:
+        boot = machine["domain"]["firmware"]["kernelBoot"]
+        _words(place, boot["kernelArgs"].split(" "))
+    for volume in machine["volumes"]:
+        if volume.get("cloudInitNoCloud", {"userData": user_data()}) != {"userData": user_data()}:
+            raise EscapedError(f"{place}: user data made of the spec")
 
 
 def _container(place: str, container: Manifest, benchmark: DBBenchmark) -> None:

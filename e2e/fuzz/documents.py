@@ -67,6 +67,8 @@ _LIKELY: dict[str, tuple[Any, ...]] = {
         "# a",
         " ",
     ),
+    "binaries": ("/usr/lib/postgresql/17/bin",),
+    "user": ("postgres", "pg"),
     "runtime": ("KubeVirt", "KubeVirt", "QEMU", "Auto"),
     "engine": ("PostgreSQL", "PostgreSQL", "MySQL", "Hyper"),
     **dict.fromkeys(("ready", "load", "trial", "disk", "queryTimeout", "duration"), ("5m", "1h2s")),
@@ -237,6 +239,7 @@ _TARGETS = ("pod", "pod", "virtualMachine", "virtualMachine", "host", "cloudNati
 _WORKLOADS = ("tpch", "tpcc", "tatp", "sql", "zachmann")
 _OF_KUBEVIRT = (
     "ioThreadsPolicy", "ioThreads", "blockMultiQueue", "networkInterfaceMultiqueue",
+    "containerDisk",
 )  # fmt: skip
 _NETWORKS = {"KubeVirt": ("Masquerade", "Bridge"), "QEMU": ("User", "Tap")}
 
@@ -282,6 +285,9 @@ def _keep_the_rules(dice: Dice, spec: Manifest) -> None:
         ]
     for name in ("max", "targetHalfWidth"):
         spec.get("trials", {}).pop(name, None)
+    if spec["database"].get("engine") != "PostgreSQL" or "hugepages" in spec.get("resources", {}):
+        for target in spec["targets"]:
+            target.get("virtualMachine", {}).pop("containerDisk", None)
     if "hugepages" in spec.get("resources", {}):
         spec["resources"] |= {"memory": "4Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
 
@@ -337,6 +343,8 @@ def _keep_to_the_runtime(machine: Manifest) -> None:
             cpu.pop(name, None)
     else:
         machine.pop("machine", None)
+    if "containerDisk" in machine:
+        machine.pop("rootDiskSize", None)
     if machine.get("network") not in _NETWORKS.get(machine.get("runtime", ""), ()):
         machine.pop("network", None)
     for name in ("sockets", "cores", "threads", "numa"):

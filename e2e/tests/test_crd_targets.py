@@ -30,6 +30,12 @@ def with_machine(
     return document
 
 
+OWN_DISK = {
+    "image": "debian-postgres:17@sha256:" + "0" * 64,
+    "imagePullPolicy": "Always",
+    "user": "postgres",
+    "binaries": "/usr/lib/postgresql/17/bin",
+}
 ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     # runtime, options of the virtual machine, resources
     ("KubeVirt", {"cpu": {"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 8}}, {}),
@@ -56,6 +62,8 @@ ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("KubeVirt", {"dataDisk": {"volume": "HostDisk", **DISK_DIRECT}}, {}),
     ("KubeVirt", {"dataDisk": {"volume": "EmptyDisk", "cache": "writeback"}}, {}),
     ("Auto", {"dataDisk": {"volume": "PersistentVolumeClaim"}}, {}),
+    ("KubeVirt", {"containerDisk": {"image": "registry.example/debian-postgres:17"}}, {}),
+    ("KubeVirt", {"containerDisk": OWN_DISK, "dataDisk": {"volume": "EmptyDisk"}}, {}),
     ("QEMU", {"dataDisk": {"readAhead": "0"}}, {}),
     ("KubeVirt", {"dataDisk": {"volume": "EmptyDisk", "readAhead": "128Ki"}}, {}),
     ("Auto", {"dataDisk": {"readAhead": "1Gi"}}, {}),
@@ -182,6 +190,41 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
         {},
         f"{VM}.networkInterfaceMultiqueue",
         "needs runtime: KubeVirt",
+    ),
+    ("QEMU", {"containerDisk": OWN_DISK}, {}, f"{VM}.containerDisk", "needs runtime: KubeVirt"),
+    ("Auto", {"containerDisk": OWN_DISK}, {}, f"{VM}.containerDisk", "needs runtime: KubeVirt"),
+    ("KubeVirt", {"containerDisk": {}}, {}, f"{VM}.containerDisk.image", "Required value"),
+    (
+        "KubeVirt",
+        {"containerDisk": {**OWN_DISK, "user": "root"}},
+        {},
+        f"{VM}.containerDisk.user",
+        "no database runs as root",
+    ),
+    *(
+        ("KubeVirt", {"containerDisk": {**OWN_DISK, field: text}}, {}, field, "should match")
+        for field, text in (
+            ("image", "a b"),
+            ("user", "pg;id"),
+            ("binaries", "bin"),
+            ("binaries", "/opt/$(id)"),
+            ("binaries", "/a:/b"),
+            ("binaries", "/opt/pg/"),
+        )
+    ),
+    (
+        "KubeVirt",
+        {"containerDisk": OWN_DISK, "rootDiskSize": "8Gi"},
+        {},
+        f"{VM}.rootDiskSize",
+        "remove rootDiskSize",
+    ),
+    (
+        "KubeVirt",
+        {"containerDisk": OWN_DISK},
+        {"hugepages": HUGEPAGES},
+        "spec.targets",
+        "its kernel is not told to set huge pages aside",
     ),
     ("QEMU", {"cpu": {"model": "host-model"}}, {}, f"{VM}.cpu.model", "needs runtime: KubeVirt"),
     ("QEMU", {"cpu": {"model": "a,b"}}, {}, f"{VM}.cpu.model", "should match"),
@@ -336,6 +379,14 @@ def test_refused_with_a_message_that_names_the_field(
     said = refusal(server, with_machine(machine, runtime, **resources))
     assert field in said
     assert says in said
+
+
+def test_a_disk_of_its_own_runs_postgresql_alone(server: Kubectl) -> None:
+    document = with_machine({"containerDisk": OWN_DISK})
+    document["spec"]["database"] |= {"engine": "MySQL", "image": "mariadb:11.4", "config": {}}
+    said = refusal(server, document)
+    assert "spec.targets" in said
+    assert "containerDisk of a target: runs PostgreSQL alone" in said
 
 
 def test_twenty_machines_with_every_option_are_within_the_cost_limits(server: Kubectl) -> None:

@@ -11,7 +11,7 @@ from standin.kubevirt import (
     Object,
     owner,
 )
-from standin.translation import Disk, Machine, quantity
+from standin.translation import Disk, Kernel, Machine, quantity
 
 # User that QEMU runs as in KubeVirt.
 QEMU_ID = 107
@@ -21,6 +21,8 @@ OVERHEAD_MIB = 512
 FILESYSTEM_OVERHEAD_PER_MILLE = 55
 
 ANNOTATION_LAUNCHER = "standin.dbbench.io/launcher.json"
+ANNOTATION_USER_DATA = "standin.dbbench.io/user-data"
+ANNOTATION_META_DATA = "standin.dbbench.io/meta-data"
 
 _BIN = "/dbbench/bin"
 _KERNEL = "/dbbench/kernel"
@@ -51,25 +53,17 @@ def launcher_pod(
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "initContainers": _init_containers(machine, launcher_image),
+        "initContainers": [
+            _agent(machine, launcher_image),
+            *([_kernel_boot(machine, machine.kernel)] if machine.kernel else []),
+            *(_container_disk(machine, disk) for disk in machine.disks if disk.container),
+        ],
         "containers": [_compute(instance, machine, launcher_image)],
         "volumes": [
             {"name": "bin", "emptyDir": {}},
             {"name": "kernel", "emptyDir": {}},
             {"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            {
-                "name": "launcher",
-                "downwardAPI": {
-                    "items": [
-                        {
-                            "path": "launcher.json",
-                            "fieldRef": {
-                                "fieldPath": f"metadata.annotations['{ANNOTATION_LAUNCHER}']"
-                            },
-                        }
-                    ]
-                },
-            },
+            {"name": "launcher", **_from_annotations({"launcher.json": ANNOTATION_LAUNCHER})},
             *(_volume(disk) for disk in machine.disks),
         ],
     }
@@ -91,6 +85,7 @@ def launcher_pod(
             "annotations": {
                 **metadata.get("annotations", {}),
                 ANNOTATION_DOMAIN: metadata["name"],
+                **_cloud_init(metadata, machine),
                 ANNOTATION_LAUNCHER: json.dumps(launcher_document(machine, claim_sizes)),
                 "kubectl.kubernetes.io/default-container": "compute",
             },
@@ -111,23 +106,17 @@ def launcher_document(machine: Machine, claim_sizes: dict[str, str]) -> Object:
         **({"hugepageMiB": quantity(machine.page_size) // 2**20} if machine.page_size else {}),
         "machine": "q35",
         "accelerator": "Auto",
-        "kernel": f"{_KERNEL}/{machine.kernel.name}",
-        "initrd": f"{_KERNEL}/{machine.initrd.name}",
-        "cmdline": machine.arguments,
+        **(_kernel_files(machine.kernel) if machine.kernel else {}),
         "disks": [
-            {
-                "serial": disk.serial,
-                "file": f"{_path(disk)}/disk.img",
-                "sizeBytes": image_bytes(claim_sizes[disk.claim]),
-                **disk.options,
-            }
+            {"serial": disk.serial, **_file(disk, claim_sizes), **disk.options}
             for disk in machine.disks
-            if disk.claim is not None
+            if disk.claim or disk.container
         ],
         "isos": [
             {"serial": disk.serial, "directory": _path(disk)}
+            | ({"label": "cidata"} if disk.user_data else {})
             for disk in machine.disks
-            if disk.claim is None
+            if not (disk.claim or disk.container)
         ],
         "network": {"user": {"forward": list(machine.ports)}},
         "scratch": _SCRATCH,
@@ -141,36 +130,88 @@ def image_bytes(claim_size: str) -> int:
     return usable // 2**20 * 2**20
 
 
-def _init_containers(machine: Machine, launcher_image: str) -> list[Object]:
-    """As in KubeVirt, a program of the launcher's runs inside the kernel's image."""
-    sources = (str(machine.kernel), str(machine.initrd))
-    return [
-        {
-            "name": "container-disk-binary",
-            "image": launcher_image,
-            "imagePullPolicy": "IfNotPresent",
-            "args": ["agent", "install", "--to", _BIN],
-            "resources": _init_resources(machine),
-            "securityContext": _restricted(),
-            "volumeMounts": [{"name": "bin", "mountPath": _BIN}],
-        },
-        {
-            "name": "kernel-boot",
-            "image": machine.kernel_image,
-            "imagePullPolicy": machine.kernel_pull_policy,
-            "command": [f"{_BIN}/dbbench-driver"],
-            "args": [
-                "agent", "install", "--to", _KERNEL,
-                *(argument for source in sources for argument in ("--from", source)),
-            ],
-            "resources": _init_resources(machine),
-            "securityContext": _restricted(),
-            "volumeMounts": [
-                {"name": "bin", "mountPath": _BIN, "readOnly": True},
-                {"name": "kernel", "mountPath": _KERNEL},
-            ],
-        },
-    ]  # fmt: skip
+def _kernel_files(kernel: Kernel) -> Object:
+    return {
+        "kernel": f"{_KERNEL}/{kernel.path.name}",
+        "initrd": f"{_KERNEL}/{kernel.initrd.name}",
+        "cmdline": kernel.arguments,
+    }
+
+
+def _file(disk: Disk, claim_sizes: dict[str, str]) -> Object:
+    if disk.container:
+        return {"file": f"{_path(disk)}/{disk.container.path.name}", "containerDisk": True}
+    claim = str(disk.claim)
+    return {"file": f"{_path(disk)}/disk.img", "sizeBytes": image_bytes(claim_sizes[claim])}
+
+
+def _cloud_init(metadata: Object, machine: Machine) -> dict[str, str]:
+    """Annotations with what cloud-init reads. The meta-data are KubeVirt's."""
+    found = [disk.user_data for disk in machine.disks if disk.user_data]
+    if not found:
+        return {}
+    about = {
+        "instance-id": f"{metadata['name']}.{metadata['namespace']}",
+        "local-hostname": metadata["name"],
+    }
+    return {ANNOTATION_USER_DATA: found[0], ANNOTATION_META_DATA: json.dumps(about)}
+
+
+def _from_annotations(files: dict[str, str]) -> Object:
+    items = [
+        {"path": path, "fieldRef": {"fieldPath": f"metadata.annotations['{name}']"}}
+        for path, name in files.items()
+    ]
+    return {"downwardAPI": {"items": items}}
+
+
+def _agent(machine: Machine, launcher_image: str) -> Object:
+    """As in KubeVirt, a program of the launcher's runs inside the images of kernel and disks."""
+    return {
+        "name": "container-disk-binary",
+        "image": launcher_image,
+        "imagePullPolicy": "IfNotPresent",
+        "args": ["agent", "install", "--to", _BIN],
+        "resources": _init_resources(machine),
+        "securityContext": _restricted(),
+        "volumeMounts": [{"name": "bin", "mountPath": _BIN}],
+    }
+
+
+def _kernel_boot(machine: Machine, kernel: Kernel) -> Object:
+    mount = {"name": "kernel", "mountPath": _KERNEL}
+    sources = [str(kernel.path), str(kernel.initrd)]
+    return _copier("kernel-boot", machine, kernel.image, kernel.pull_policy, sources, mount)
+
+
+def _container_disk(machine: Machine, disk: Disk) -> Object:
+    """Copies the disk, so that what a guest writes is gone with its pod; named as in KubeVirt."""
+    if disk.container is None:
+        raise ValueError(f"disk {disk.name} is in no image")
+    mount = {"name": _name(disk), "mountPath": _path(disk)}
+    image, sources = disk.container, [str(disk.container.path)]
+    return _copier(
+        f"volume{disk.name}-init", machine, image.image, image.pull_policy, sources, mount
+    )
+
+
+def _copier(
+    name: str, machine: Machine, image: str, pull_policy: str, sources: list[str], mount: Object
+) -> Object:
+    """A container in that image which copies files of it into a volume."""
+    return {
+        "name": name,
+        "image": image,
+        "imagePullPolicy": pull_policy,
+        "command": [f"{_BIN}/dbbench-driver"],
+        "args": [
+            "agent", "install", "--to", mount["mountPath"],
+            *(argument for source in sources for argument in ("--from", source)),
+        ],
+        "resources": _init_resources(machine),
+        "securityContext": _restricted(),
+        "volumeMounts": [{"name": "bin", "mountPath": _BIN, "readOnly": True}, mount],
+    }  # fmt: skip
 
 
 def _compute(instance: Object, machine: Machine, launcher_image: str) -> Object:
@@ -232,7 +273,7 @@ def _restricted() -> Object:
 
 
 def _path(disk: Disk) -> str:
-    kind = "vmi-disks" if disk.claim is not None else "config"
+    kind = "vmi-disks" if disk.claim or disk.container else "config"
     return f"{_PRIVATE}/{kind}/{disk.name}"
 
 
@@ -243,6 +284,11 @@ def _name(disk: Disk) -> str:
 
 def _volume(disk: Disk) -> Object:
     name = _name(disk)
+    if disk.container is not None:
+        return {"name": name, "emptyDir": {}}
+    if disk.user_data is not None:
+        files = {"user-data": ANNOTATION_USER_DATA, "meta-data": ANNOTATION_META_DATA}
+        return {"name": name, **_from_annotations(files)}
     if disk.claim is not None:
         return {"name": name, "persistentVolumeClaim": {"claimName": disk.claim}}
     if disk.config_map is not None:

@@ -46,6 +46,7 @@ _KNOWN: dict[str, Any] = {
                     "cache": ...,
                     "io": ...,
                     "dedicatedIOThread": ...,
+                    "bootOrder": ...,
                     "disk": {"bus": ...},
                 }
             ],
@@ -77,6 +78,8 @@ _KNOWN: dict[str, Any] = {
             "persistentVolumeClaim": {"claimName": ...},
             "configMap": {"name": ...},
             "secret": {"secretName": ...},
+            "containerDisk": {"image": ..., "imagePullPolicy": ..., "path": ...},
+            "cloudInitNoCloud": {"userData": ...},
         }
     ],
     "nodeSelector": ...,
@@ -93,14 +96,39 @@ _IO = {"native": "Native", "threads": "Threads"}
 
 
 @dataclass(frozen=True)
+class ContainerDisk:
+    """A disk in an image: the file `path`, or the only one in /disk."""
+
+    image: str
+    pull_policy: str
+    path: PurePosixPath
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in an image, which is booted instead of a disk's."""
+
+    image: str
+    pull_policy: str
+    path: PurePosixPath
+    initrd: PurePosixPath
+    arguments: str
+
+
+@dataclass(frozen=True)
 class Disk:
-    """A volume of the machine: from a claim (a disk image), a ConfigMap or a Secret (ISO 9660)."""
+    """A volume of the machine.
+
+    From a claim or an image (a disk), a ConfigMap, a Secret or user data of cloud-init (ISO 9660).
+    """
 
     name: str
     serial: str
     claim: str | None = None
     config_map: str | None = None
     secret: str | None = None
+    container: ContainerDisk | None = None
+    user_data: str | None = None
     # The launcher's words for cache and io, where the machine has chosen one.
     options: Object = field(default_factory=dict)
 
@@ -117,11 +145,8 @@ class Machine:
     dedicated_cpus: bool
     requests: dict[str, str]
     limits: dict[str, str]
-    kernel_image: str
-    kernel_pull_policy: str
-    kernel: PurePosixPath
-    initrd: PurePosixPath
-    arguments: str
+    kernel: Kernel | None
+    """None: it boots its first disk."""
     ports: tuple[int, ...]
     grace_seconds: int
     disks: tuple[Disk, ...] = field(default=())
@@ -143,10 +168,6 @@ def translate(spec: Object) -> Machine:
         raise UntranslatableError(
             "spec.domain.cpu.dedicatedCpuPlacement needs the memory limit equal to the request"
         )
-    boot = domain.get("firmware", {}).get("kernelBoot", {})
-    container = boot.get("container")
-    if container is None:
-        raise UntranslatableError("spec.domain.firmware.kernelBoot.container is missing")
     topology = {part: cpu.get(part, 1) for part in ("sockets", "cores", "threads")}
     if cpu.get("model") == "host-model":
         raise UntranslatableError("spec.domain.cpu.model: host-model is libvirt's own")
@@ -159,11 +180,7 @@ def translate(spec: Object) -> Machine:
         dedicated_cpus=dedicated,
         requests=requests,
         limits=limits,
-        kernel_image=container["image"],
-        kernel_pull_policy=container.get("imagePullPolicy", "IfNotPresent"),
-        kernel=PurePosixPath(container["kernelPath"]),
-        initrd=PurePosixPath(container["initrdPath"]),
-        arguments=boot.get("kernelArgs", ""),
+        kernel=_kernel(spec),
         ports=_ports(spec),
         # KubeVirt's own default.
         grace_seconds=spec.get("terminationGracePeriodSeconds", 30),
@@ -177,6 +194,37 @@ def quantity(text: str) -> int:
     if match is None or match[2] not in _UNITS:
         raise UntranslatableError(f"{text!r} is not a quantity that the stand-in reads")
     return int(Decimal(match[1]) * _UNITS[match[2]])
+
+
+def _kernel(spec: Object) -> Kernel | None:
+    boot = spec["domain"].get("firmware", {}).get("kernelBoot", {})
+    container = boot.get("container")
+    if container is not None:
+        return Kernel(
+            image=container["image"],
+            pull_policy=container.get("imagePullPolicy", "IfNotPresent"),
+            path=PurePosixPath(container["kernelPath"]),
+            initrd=PurePosixPath(container["initrdPath"]),
+            arguments=boot.get("kernelArgs", ""),
+        )
+    disks = spec["domain"]["devices"].get("disks", [])
+    if [disk.get("bootOrder") for disk in disks] != [1, *(None for _ in disks[1:])]:
+        raise UntranslatableError(
+            "spec.domain.firmware.kernelBoot.container is missing, and bootOrder: 1 is not that of "
+            "the first disk alone"
+        )
+    return None
+
+
+def _container(volume: Object) -> ContainerDisk | None:
+    given = volume.get("containerDisk")
+    if given is None:
+        return None
+    return ContainerDisk(
+        image=given["image"],
+        pull_policy=given.get("imagePullPolicy", "IfNotPresent"),
+        path=PurePosixPath(given.get("path", "/disk")),
+    )
 
 
 def _ports(spec: Object) -> tuple[int, ...]:
@@ -219,6 +267,8 @@ def _disks(spec: Object) -> tuple[Disk, ...]:
                 claim=volume.get("persistentVolumeClaim", {}).get("claimName"),
                 config_map=volume.get("configMap", {}).get("name"),
                 secret=volume.get("secret", {}).get("secretName"),
+                container=_container(volume),
+                user_data=volume.get("cloudInitNoCloud", {}).get("userData"),
                 options=_disk_options(disk, where),
             )
         )

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 import yaml
 from standin.kubevirt import UntranslatableError
-from standin.launcher_pod import ANNOTATION_LAUNCHER, image_bytes, launcher_pod
+from standin.launcher_pod import (
+    ANNOTATION_LAUNCHER,
+    ANNOTATION_META_DATA,
+    ANNOTATION_USER_DATA,
+    image_bytes,
+    launcher_pod,
+)
 from standin.translation import translate
 
 GOLDEN = Path(__file__).parents[3] / "operator" / "tests" / "targets" / "golden"
@@ -132,10 +138,39 @@ def test_a_created_image_leaves_room_on_its_volume() -> None:
 DEVICES = ["domain", "devices"]
 
 
+def test_a_container_disk_is_copied_and_booted_with_what_cloud_init_reads() -> None:
+    pod = pod_of("kubevirt-containerdisk")
+    annotations = pod["metadata"]["annotations"]
+    document = json.loads(annotations[ANNOTATION_LAUNCHER])
+    assert not {"kernel", "initrd", "cmdline"} & set(document)
+    private = "/var/run/kubevirt-private"
+    root, agent, data = document["disks"]
+    assert root == {
+        "serial": "root", "file": f"{private}/vmi-disks/root/disk", "containerDisk": True,
+    }  # fmt: skip
+    assert agent["file"] == f"{private}/vmi-disks/agent/agent.iso"
+    assert data["sizeBytes"] > 0
+    assert [(iso["serial"], iso.get("label")) for iso in document["isos"]] == [
+        ("cloudinit", "cidata"),
+        ("config", None),
+        ("secret", None),
+    ]
+    binary, copy, *_ = pod["spec"]["initContainers"]
+    assert (binary["name"], copy["name"]) == ("container-disk-binary", "volumeroot-init")
+    assert (copy["image"], copy["args"][-1]) == ("registry.example/debian-postgres:17", "/disk")
+    assert annotations[ANNOTATION_USER_DATA].startswith("#cloud-config\n")
+    about = json.loads(annotations[ANNOTATION_META_DATA])
+    assert about == {"instance-id": "quickstart-vm.bench", "local-hostname": "quickstart-vm"}
+    volumes = {volume["name"]: volume for volume in pod["spec"]["volumes"]}
+    items = volumes["vmi-cloudinit"]["downwardAPI"]["items"]
+    assert [item["path"] for item in items] == ["user-data", "meta-data"]
+    assert volumes["vmi-root"] == {"name": "vmi-root", "emptyDir": {}}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["volumes", 0], {"name": "root", "containerDisk": {}}, r"volumes\[0\].containerDisk is"),
+        (["volumes", 0], {"name": "root", "hostDisk": {}}, r"volumes\[0\].hostDisk is"),
         (["volumes", 3], {"name": "other", "secret": {"secretName": "s"}}, "no volume 'data'"),
         ([*DEVICES, "disks", 0, "disk", "bus"], "sata", r"disks\[0\].disk.bus: only virtio, scsi"),
         ([*DEVICES, "disks", 0], {"name": "root", "disk": {"bus": "virtio"}}, "serial is missing"),

@@ -303,6 +303,20 @@ def test_a_difference_is_found_and_named_with_its_side(name: str) -> None:
     assert unfair == ({case.name} - ({case.name} if case.inherent else set())) | case.also
 
 
+def test_a_disk_of_its_own_is_another_image_by_nature_and_nothing_else_is() -> None:
+    """What its image holds is listed: that the server is another one is unfair all the same."""
+    machine = {"runtime": "KubeVirt", "containerDisk": {"image": "debian-postgres:17"}}
+    other = changed(("environment.imageDigest", "disk@sha256:2"))
+    other["trial"]["target"]["facts"]["serverExecutable"]["sha256"] = "a2"
+    found = compare({"virtualMachine": machine}, other)
+    told = {difference.name: difference.inherent for difference in found}
+    assert told["image digest"] is True
+    assert told["sha256 of the server"] is False
+    condition = finding(found)
+    assert condition.status == "False"
+    assert "image digest: sha256:1 / other sha256:2" in condition.message
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -91,6 +91,20 @@ kubevirt_bridge = machine(
     dataDisk={"cache": "writethrough", "io": "threads"},
 )
 qemu_microvm = machine("QEMU", machine="microvm", dataDisk={"cache": "writethrough"})
+container_disk = machine(
+    "KubeVirt",
+    containerDisk={"image": "registry.example/debian-postgres:17"},
+)
+container_disk_options = machine(
+    "KubeVirt",
+    containerDisk={
+        "image": "localhost/dbbench/container-disk:15",
+        "imagePullPolicy": "Never",
+        "user": "pg",
+        "binaries": "/usr/lib/postgresql/15/bin",
+    },
+    dataDisk={"readAhead": "128Ki", "volume": "EmptyDisk"},
+)
 kubevirt_scsi = machine("KubeVirt", dataDisk={"bus": "scsi"})
 kubevirt_host_disk = machine("KubeVirt", dataDisk={"volume": "HostDisk", **DIRECT})
 kubevirt_empty_disk = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "cache": "writeback"})
@@ -299,6 +313,8 @@ def instances(body: dict[str, Any]) -> None:
         ("kubevirt", "vm", True, None),
         ("kubevirt-options", "vm", True, kubevirt_options),
         ("kubevirt-bridge", "vm", True, kubevirt_bridge),
+        ("kubevirt-containerdisk", "vm", True, container_disk),
+        ("kubevirt-containerdisk-options", "vm", True, container_disk_options),
         ("kubevirt-shared-cpus", "vm", True, shared_cpus),
         ("kubevirt-storage-class", "vm", True, named_class),
         ("cloudnativepg", "cnpg", False, cloud_native_pg()),

@@ -30,6 +30,8 @@ class Image:
     """Name of the Debian base, such as debian:12-slim; None for an image made from nothing."""
     sources: tuple[str, ...]
     """Files and folders that the Containerfile copies."""
+    on_request: bool = False
+    """Built only where it is named: the label io.dbbench.build=on-request."""
 
     @property
     def containerfile(self) -> Path:
@@ -104,7 +106,9 @@ def parse(name: str, text: str) -> Image:
         words = line.split()
         if not any(word.startswith("--from=") for word in words):
             sources += [word for word in words if not word.startswith("--")][:-1]
-    return Image(name, version[1], base[1] if base else None, tuple(dict.fromkeys(sources)))
+    on_request = "io.dbbench.build=on-request" in text
+    unique = tuple(dict.fromkeys(sources))
+    return Image(name, version[1], base[1] if base else None, unique, on_request)
 
 
 def build(image: Image) -> int:

@@ -33,6 +33,11 @@ def test_an_image_without_a_version_is_an_error() -> None:
         images.parse("x", CONTAINERFILE.replace("image.version", "image.vendor"))
 
 
+def test_a_disk_of_its_own_is_built_on_request_alone() -> None:
+    found = {name for name, image in images.described().items() if image.on_request}
+    assert found == {"container-disk"}
+
+
 def test_every_image_is_described_and_names_a_base_that_can_be_made() -> None:
     described = images.described()
     expected = {"driver", "guest-kernel", "hyper", "launcher", "mariadb", "operator", "postgres"}

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pydantic import ConfigDict, Field
 
 from dbbench.api.base import ApiModel, Quantity, rule, rules
+from dbbench.api.container_disk import ContainerDisk
 from dbbench.api.quantities import QUANTITY_PATTERN
 
 
@@ -235,7 +236,7 @@ def _kubevirt_alone(field: str, absent: str) -> dict[str, str]:
 
 
 class VirtualMachineTarget(ApiModel):
-    """The database in a virtual machine that boots the pod's image."""
+    """The database in a virtual machine that boots the pod's image, or a disk of the user's."""
 
     model_config = ConfigDict(
         json_schema_extra=rules(
@@ -249,6 +250,13 @@ class VirtualMachineTarget(ApiModel):
                 "cpu.isolateEmulatorThread", "!has(self.cpu) || !self.cpu.isolateEmulatorThread"
             ),
             _kubevirt_alone("cpu.numa", "!has(self.cpu) || !has(self.cpu.numa)"),
+            _kubevirt_alone("containerDisk", "!has(self.containerDisk)"),
+            rule(
+                "!has(self.containerDisk) || self.rootDiskSize == '4Gi'",
+                "is that of a root disk made from the image; containerDisk has a size of its own, "
+                "so remove rootDiskSize",
+                field_path=".rootDiskSize",
+            ),
             _kubevirt_alone("ioThreadsPolicy", "!has(self.ioThreadsPolicy)"),
             _kubevirt_alone("blockMultiQueue", "!self.blockMultiQueue"),
             _kubevirt_alone("networkInterfaceMultiqueue", "!self.networkInterfaceMultiqueue"),
@@ -291,6 +299,14 @@ class VirtualMachineTarget(ApiModel):
     root_disk_size: Quantity = Field(
         "4Gi",
         description="Size of the root disk that is made from the image; it is written sparse.",
+    )
+    container_disk: ContainerDisk | None = Field(
+        None,
+        description=(
+            "Boot a disk with a kernel, an init and a database of its own instead of the pod's "
+            "image, with cloud-init. KubeVirt and PostgreSQL alone. What differs from the pod is "
+            "listed in FairnessVerified."
+        ),
     )
     machine: MachineType = Field(
         MachineType.Q35,

@@ -24,7 +24,12 @@ from dbbench.api.redeploy_rules import REDEPLOY_RULES
 from dbbench.api.resources import Medium, Resources
 from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
-from dbbench.api.target_rules import EXTERNAL_RULES, MACHINE_RULES, STORAGE_RULES
+from dbbench.api.target_rules import (
+    CONTAINER_DISK_RULES,
+    EXTERNAL_RULES,
+    MACHINE_RULES,
+    STORAGE_RULES,
+)
 from dbbench.api.workload import CacheState, Workload
 from dbbench.api.workload_rules import WORKLOAD_RULES
 
@@ -185,6 +190,7 @@ class DBBenchmarkSpec(ApiModel):
                 field_path=".gates",
             ),
             *MACHINE_RULES,
+            *CONTAINER_DISK_RULES,
             *EXTERNAL_RULES,
             *CLOUD_NATIVE_PG_RULES,
             *STORAGE_RULES,

@@ -89,6 +89,11 @@ class Target(ApiModel):
         return self.deployed and self.cloud_native_pg is None
 
     @property
+    def boots_image(self) -> bool:
+        """Whether it is a guest whose root disk is made from the database's image."""
+        return self.virtual_machine is not None and self.virtual_machine.container_disk is None
+
+    @property
     def data_volume(self) -> DiskVolume:
         """What a deployed database's files on disk are on: a claim but for some guests."""
         if self.virtual_machine is None:

@@ -45,6 +45,24 @@ MACHINE_RULES = (
 )
 
 
+CONTAINER_DISK_RULES = (
+    rule(
+        "self.database.engine == 'PostgreSQL' || self.targets.all(t, !has(t.virtualMachine) || "
+        "!has(t.virtualMachine.containerDisk))",
+        "virtualMachine.containerDisk of a target: runs PostgreSQL alone; remove it, and the "
+        "guest boots the pod's image",
+        field_path=".targets",
+    ),
+    rule(
+        "!has(self.resources.hugepages) || self.targets.all(t, !has(t.virtualMachine) || "
+        "!has(t.virtualMachine.containerDisk))",
+        "virtualMachine.containerDisk of a target: its kernel is not told to set huge pages aside; "
+        "remove spec.resources.hugepages, or containerDisk",
+        field_path=".targets",
+    ),
+)
+
+
 EXTERNAL_RULES = (
     rule(
         "self.targets.exists(t, !has(t.external))",

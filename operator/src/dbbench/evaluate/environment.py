@@ -118,18 +118,28 @@ def _scalars(profile: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def _image_digest(state: State, target: str) -> str:
-    """Digest of the database image that the node reports for the pod, or for the disk's job."""
-    image = state.benchmark.spec.database.image
+    """Digest of the database's image that the node reports: for the pod, or for the disk's Job.
+
+    Of a containerDisk for the container in its virtual machine's pod that hands the disk over.
+    """
+    spec = state.benchmark.spec
+    machine = spec.target(target).virtual_machine
+    disk = machine.container_disk if machine else None
+    image = disk.image if disk else spec.database.image
     for pod in state.pods_of(target=target):
-        for container in pod.get("status", {}).get("containerStatuses") or []:
-            if container.get("imageID") and image in (container.get("image"), _spec_image(pod)):
+        status = pod.get("status", {})
+        kinds = ("containers", "initContainers")
+        asked = {
+            one["name"]: one["image"]
+            for kind in kinds
+            for one in pod.get("spec", {}).get(kind) or []
+        }
+        kinds = ("containerStatuses", "initContainerStatuses")
+        for container in [one for kind in kinds for one in status.get(kind) or []]:
+            named = (container.get("image"), asked.get(container.get("name")))
+            if container.get("imageID") and image in named:
                 return str(container["imageID"])
     return ""
-
-
-def _spec_image(pod: Mapping[str, Any]) -> str:
-    containers = pod["spec"]["containers"]
-    return str(containers[0]["image"]) if len(containers) == 1 else ""
 
 
 def latest_facts(records: Iterable[TrialRecord], target: str) -> Sequence[Mapping[str, Any]]:

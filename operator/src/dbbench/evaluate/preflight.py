@@ -221,7 +221,7 @@ def _in_hugepages(spec: DBBenchmarkSpec, wanted: Hugepages, target: Target) -> s
 
 def _storage(spec: DBBenchmarkSpec, classes: tuple[Manifest, ...]) -> Iterator[Problem]:
     if spec.database.storage.medium is Medium.MEMORY and not any(
-        target.virtual_machine for target in spec.targets
+        target.boots_image for target in spec.targets
     ):
         # Not even a root disk.
         return

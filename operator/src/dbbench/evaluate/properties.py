@@ -104,6 +104,10 @@ def _sets_read_ahead(target: Target) -> bool:
     return machine is not None and machine.data_disk.read_ahead is not None
 
 
+def _boots_own_disk(target: Target) -> bool:
+    return target.virtual_machine is not None and not target.boots_image
+
+
 def _kernel_share(baseline: str, target: str) -> bool:
     if not (baseline.isdecimal() and target.isdecimal()):
         return False
@@ -135,6 +139,11 @@ _READ_AHEAD = Nature(
     frozenset({Kind.VIRTUAL_MACHINE}),
     words="where dataDisk.readAhead sets it",
     such=_sets_read_ahead,
+)
+_IMAGE = Nature(
+    frozenset({Kind.VIRTUAL_MACHINE}),
+    words="where it boots a containerDisk",
+    such=_boots_own_disk,
 )
 _MEMORY = Nature(OWN_KERNEL, _kernel_share, f"up to {_KERNEL_SHARE:.0%}: the guest's kernel")
 
@@ -319,7 +328,12 @@ def _server_version(seen: Seen) -> str | None:
 _NODE = "; under QEMU by the launcher's agent"
 
 PROPERTIES: tuple[Property, ...] = (
-    Property("image digest", "the database's container, or the root disk's Job", _image_digest),
+    Property(
+        "image digest",
+        "the database's container, the root disk's Job, or the containerDisk's container",
+        _image_digest,
+        _IMAGE,
+    ),
     Property("operating system image", "`/etc/os-release`", _fact("osRelease")),
     Property(
         "sha256 of the server", "`/proc/PID/exe`, hashed", _fact("serverExecutable", "sha256")

@@ -111,7 +111,7 @@ def _expected(
             turn = [(spec.workload(cell.workload), cell) for cell in own if name in places[cell]]
             loaded = {workload.name: workload for workload, _ in turn}
             loads = sum(load_seconds(workload, assumed) for workload in loaded.values())
-            disk = assumed.disk if target.virtual_machine else 0
+            disk = assumed.disk if target.boots_image else 0
             once, again = (disk + loads, 0.0) if here.keeps_data(target) else (disk, loads)
             if spec.trials.redeploy:
                 once, again = 0.0, disk + loads

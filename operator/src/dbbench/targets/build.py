@@ -3,7 +3,7 @@
 from dbbench.api.cloud_native_pg import CloudNativePGTarget
 from dbbench.api.machine import VirtualMachineTarget
 from dbbench.api.target import PodTarget, Target
-from dbbench.targets import config, volumes
+from dbbench.targets import config, container_disk, volumes
 from dbbench.targets.cloud_native_pg import cluster
 from dbbench.targets.config import secret
 from dbbench.targets.context import Context, Manifest, TargetRuntime, runtime_of
@@ -26,11 +26,11 @@ def foundation(ctx: Context, target: Target) -> list[Manifest]:
         return []
     found = [
         service(ctx, target),
-        config.config_map(ctx, target),
+        config.config_map(ctx, target, container_disk.files(ctx, target)),
         *volumes.data_claim(ctx, target),
     ]
     machine = target.virtual_machine
-    if machine is not None:
+    if machine is not None and target.boots_image:
         found.append(volumes.root_claim(ctx, target, machine))
         if runtime_of(ctx, target) is TargetRuntime.QEMU:
             found.append(config.launcher_config_map(ctx, target, machine))
@@ -39,7 +39,7 @@ def foundation(ctx: Context, target: Target) -> list[Manifest]:
 
 def preparation(ctx: Context, target: Target) -> Manifest | None:
     """The Job that must have finished before the first start; None where there is none."""
-    if target.virtual_machine is None:
+    if target.virtual_machine is None or not target.boots_image:
         return None
     return disk_job(ctx, target, target.virtual_machine)
 

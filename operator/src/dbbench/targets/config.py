@@ -1,6 +1,7 @@
 """ConfigMaps of a target, and the Secret that all targets share. No I/O."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from dbbench.api.machine import (
@@ -169,14 +170,17 @@ def _launcher_disks(ctx: Context, target: Target, disk: DataDisk) -> list[dict[s
     return [found]
 
 
-def config_map(ctx: Context, target: Target) -> Manifest:
-    """What the agent and the server read, in the pod's container and in the guest alike."""
+def config_map(ctx: Context, target: Target, more: Mapping[str, str]) -> Manifest:
+    """What the agent and the server read, in the pod's container and in the guest alike.
+
+    `more` files, by name, are those of a guest that boots a disk of its own.
+    """
     file, text = ctx.engine.config_file(ctx.spec.database, ctx.spec.resources)
     return _config_map(
         ctx,
         target,
         names.config_name(ctx.benchmark, target.name),
-        {AGENT_FILE: _json(agent_document(ctx)), file: text},
+        {AGENT_FILE: _json(agent_document(ctx)), file: text, **more},
     )
 
 

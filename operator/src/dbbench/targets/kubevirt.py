@@ -9,7 +9,7 @@ from dbbench.api.machine import (
     topology,
 )
 from dbbench.api.target import Target
-from dbbench.targets import machine_disk, names, placement
+from dbbench.targets import container_disk, machine_disk, names, placement
 from dbbench.targets.config import kernel_arguments
 from dbbench.targets.context import Context, Manifest
 from dbbench.targets.qemu import INITRD_PATH, KERNEL_PATH
@@ -23,14 +23,15 @@ API_VERSION = "kubevirt.io/v1"
 def kubevirt_instance(
     ctx: Context, target: Target, machine: VirtualMachineTarget, running: bool
 ) -> Manifest:
-    """A VirtualMachine that boots dbbench's kernel with the root disk made from the image."""
+    """A VirtualMachine that boots dbbench's kernel with the root disk made from the image.
+
+    With a containerDisk it boots that.
+    """
     spec, benchmark = ctx.spec, ctx.benchmark
     labels = names.labels(benchmark, names.Component.TARGET, target=target.name)
     # The serial is how the guest finds a disk, whatever order they come in.
     volumes: dict[str, Manifest] = {
-        "root": {
-            "persistentVolumeClaim": {"claimName": names.root_claim_name(benchmark, target.name)}
-        },
+        **_root(ctx, target, machine),
         "config": {"configMap": {"name": names.config_name(benchmark, target.name)}},
         "secret": {"secret": {"secretName": names.credentials_name(benchmark)}},
     }
@@ -40,17 +41,7 @@ def kubevirt_instance(
         **_size(ctx, target, machine),
         **_io_threads(machine),
         "machine": {"type": machine.machine.value},
-        "firmware": {
-            "kernelBoot": {
-                "container": {
-                    "image": ctx.images.guest_kernel,
-                    "imagePullPolicy": ctx.images.pull_policy,
-                    "kernelPath": KERNEL_PATH,
-                    "initrdPath": INITRD_PATH,
-                },
-                "kernelArgs": kernel_arguments(spec.resources),
-            }
-        },
+        **_firmware(ctx, machine),
         "devices": {
             "autoattachGraphicsDevice": False,
             "autoattachMemBalloon": False,
@@ -62,6 +53,7 @@ def kubevirt_instance(
             "disks": [
                 {"name": name, "serial": name, "disk": {"bus": "virtio"}}
                 | (_data_disk(ctx, machine.data_disk) if name == "data" else {})
+                | ({"bootOrder": 1} if name == "root" and machine.container_disk else {})
                 for name in volumes
             ],
             "interfaces": [_interface(ctx, machine)],
@@ -90,6 +82,28 @@ def kubevirt_instance(
             },
         },
     }
+
+
+def _root(ctx: Context, target: Target, machine: VirtualMachineTarget) -> dict[str, Manifest]:
+    """Volumes with what the guest runs."""
+    if machine.container_disk is not None:
+        return container_disk.volumes(ctx, machine.container_disk)
+    claim = names.root_claim_name(ctx.benchmark, target.name)
+    return {"root": {"persistentVolumeClaim": {"claimName": claim}}}
+
+
+def _firmware(ctx: Context, machine: VirtualMachineTarget) -> Manifest:
+    """The kernel; a containerDisk has its own."""
+    if machine.container_disk is not None:
+        return {}
+    kernel = {
+        "image": ctx.images.guest_kernel,
+        "imagePullPolicy": ctx.images.pull_policy,
+        "kernelPath": KERNEL_PATH,
+        "initrdPath": INITRD_PATH,
+    }
+    arguments = kernel_arguments(ctx.spec.resources)
+    return {"firmware": {"kernelBoot": {"container": kernel, "kernelArgs": arguments}}}
 
 
 def _size(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
