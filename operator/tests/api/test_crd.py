@@ -89,14 +89,21 @@ def test_every_rule_has_a_message_that_stands_without_cel(path: str) -> None:
 
 
 # Words of Kubernetes and KubeVirt: their users know the field by them.
+VARIED_WORDS = (
+    "resources.hugepages.pageSize",
+    "virtualMachine.dataDisk.bus",
+    "virtualMachine.dataDisk.cache",
+    "virtualMachine.dataDisk.io",
+    "virtualMachine.ioThreadsPolicy",
+    "virtualMachine.machine",
+)
 FOREIGN_WORDS = {
-    "spec.resources.hugepages.pageSize",
     "spec.targets[].cloudNativePG.synchronous.method",
-    "spec.targets[].virtualMachine.dataDisk.bus",
-    "spec.targets[].virtualMachine.dataDisk.cache",
-    "spec.targets[].virtualMachine.dataDisk.io",
-    "spec.targets[].virtualMachine.ioThreadsPolicy",
-    "spec.targets[].virtualMachine.machine",
+    *(f"spec.sweep.variants[].values[].{path}" for path in VARIED_WORDS),
+    *(
+        f"spec.{path}" if path.startswith("resources") else f"spec.targets[].{path}"
+        for path in VARIED_WORDS
+    ),
 }
 
 

@@ -120,6 +120,108 @@ def test_one_at_a_time_deploys_the_base_and_each_axis_alone():
     }
 
 
+VARIANTS = [
+    {
+        "name": "diskCache",
+        "values": [
+            {"name": "none", "virtualMachine": {"dataDisk": {"cache": "none"}}},
+            {"name": "writeThrough", "virtualMachine": {"dataDisk": {"cache": "writethrough"}}},
+        ],
+    }
+]
+FAST = {"metadata": {"name": "fast"}}
+STORAGE = {
+    "name": "storage",
+    "values": [
+        {"name": "standard", "storage": {"storageClassName": "standard"}},
+        {"name": "fast", "storage": {"storageClassName": "fast"}},
+    ],
+}
+
+
+def test_each_variant_is_deployed_loaded_and_measured_by_itself_and_compared_with_the_first():
+    cluster = ModelCluster(swept({"variants": VARIANTS}))
+    caches = set()
+    while "completionTime" not in cluster.status:
+        cluster.step()
+        for ref, manifest in cluster.objects.items():
+            if ref.kind == "ConfigMap" and "launcher.json" in manifest.get("data", {}):
+                disks = json.loads(manifest["data"]["launcher.json"])["disks"]
+                caches.add((deployment_of(manifest), disks[-1]["cache"]))
+    assert caches == {
+        ("vm@diskCachenone", "None"),
+        ("vm@diskCachewriteThrough", "WriteThrough"),
+    }
+    deployments = [f"{t}@diskCache{v}" for t in ("pod", "vm") for v in ("none", "writeThrough")]
+    assert sorted(measured(cluster)) == sorted(planned(cluster))
+    assert cluster.most_targets_at_once == 1
+    assert sorted(cluster.starts) == sorted(deployments * 2)
+    assert sorted(one.deployed for one in loads(cluster)) == deployments
+    assert cluster.condition("FairnessVerified")["status"] == "True"
+    compared = {(one["cell"], one["target"]) for one in cluster.status["comparisons"]}
+    assert compared == {("diskCache=none", "vm"), ("diskCache=writeThrough", "vm")}
+    data = cluster.objects[Ref("ConfigMap", "bench-results")]["data"]
+    document = json.loads(data["summary.json"])
+    assert document["curves"] == []
+    assert [(one["axis"], one["target"]) for one in document["variants"]] == [
+        ("diskCache", "pod"),
+        ("diskCache", "vm"),
+    ]
+    assert "| diskCache=writeThrough |" in data["report.md"]
+
+
+def test_every_target_has_the_storage_of_its_variant():
+    cluster = ModelCluster(swept({"variants": [STORAGE]}, trials={"min": 1}))
+    cluster.storage_classes += (FAST,)
+    classes = set()
+    while "completionTime" not in cluster.status:
+        cluster.step()
+        for ref, manifest in cluster.objects.items():
+            if ref.kind == "PersistentVolumeClaim" and ref.name.split("-")[-2] == "data":
+                classes.add((deployment_of(manifest), manifest["spec"]["storageClassName"]))
+    assert classes == {
+        (f"{target}@storage{name}", name)
+        for target in ("pod", "vm")
+        for name in ("standard", "fast")
+    }
+
+
+def test_what_a_variant_needs_is_missed_before_anything_is_deployed():
+    tap = {"name": "tap", "virtualMachine": {"network": "Tap"}}
+    user = {"name": "user", "virtualMachine": {"network": "User"}}
+    axes = [STORAGE, {"name": "path", "values": [user, tap]}]
+    cluster = ModelCluster(swept({"variants": axes}))
+    found = {problem.reason: problem.message for problem in problems(cluster.state())}
+    assert set(found) == {"StorageClassNotFound", "PrivilegedTargetsDisabled"}
+    assert found["StorageClassNotFound"].startswith(
+        "at storage=fast,path=user of spec.sweep: spec.database.storage.storageClassName: "
+    )
+    assert found["PrivilegedTargetsDisabled"].startswith(
+        "at storage=standard,path=tap of spec.sweep: spec.targets[1].virtualMachine.network: "
+    )
+    assert cluster.step().apply == ()
+
+
+def test_what_all_points_miss_is_a_problem_of_the_spec_and_names_none():
+    cluster = ModelCluster(swept({"cpu": [1, 2]}))
+    cluster.storage_classes = ()
+    (problem,) = problems(cluster.state())
+    assert problem.reason == "StorageClassNotFound"
+    assert "of spec.sweep" not in problem.message
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=60))
+def test_killed_anywhere_a_sweep_of_variants_goes_on_and_repeats_no_finished_trial(deaths):
+    cluster = ModelCluster(swept({"variants": VARIANTS, "clients": [1, 4]}, trials={"min": 2}))
+    cluster.run_killed(deaths)
+    assert sorted(measured(cluster)) == sorted(planned(cluster))
+    assert len(cluster.stored) == len(set(cluster.stored))
+    assert len(cluster.jobs_run) == len(set(cluster.jobs_run))
+    assert len(loads(cluster)) == 4
+    assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(0, 4), max_size=60))
 def test_killed_anywhere_a_sweep_goes_on_and_repeats_no_finished_trial(deaths):

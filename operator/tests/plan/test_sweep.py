@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import string
 from collections import Counter
 from typing import Any
 
@@ -42,8 +43,25 @@ def values(greatest: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(1, greatest), min_size=2, max_size=4, unique=True)
 
 
-AXES = {"clients": values(10000), "cpu": values(512), "instances": values(16)}
-BASE = {"clients": "8", "cpu": "2", "instances": "1"}
+def variants(name: str, *, most: int) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """One axis with names for its values, as long as they may be, and nothing that they change."""
+    names = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20)
+    lists = st.lists(names, min_size=2, max_size=most, unique=True)
+    return lists.map(lambda found: [{"name": name, "values": [{"name": one} for one in found]}])
+
+
+AXES = {
+    "clients": values(10000),
+    "cpu": values(512),
+    "instances": values(16),
+    "variants": st.one_of(
+        variants("storage", most=4),
+        st.tuples(variants("diskCacheOfAllGuests", most=2), variants("b", most=2)).map(
+            lambda found: [*found[0], *found[1]]
+        ),
+    ),
+}
+NUMBERS = {"clients": "8", "cpu": "2", "instances": "1"}
 sweeps = (
     st.fixed_dictionaries({}, optional=AXES)
     .filter(bool)
@@ -53,16 +71,25 @@ sweeps = (
 )
 
 
+def values_of(sweep: dict[str, Any]) -> dict[str, list[str]]:
+    """The values of each axis, the base of variants first."""
+    found = {name: list(map(str, sweep[name])) for name in NUMBERS if name in sweep}
+    return found | {
+        axis["name"]: [variant["name"] for variant in axis["values"]]
+        for axis in sweep.get("variants", ())
+    }
+
+
 def points(spec: DBBenchmarkSpec, workload: str) -> list[dict[str, str]]:
     return [dict(cell.point) for cell in cells(spec) if cell.workload == workload]
 
 
 @given(sweeps)
 def test_the_full_design_is_the_product_of_the_axes(sweep: dict[str, Any]) -> None:
-    axes = {name: found for name, found in sweep.items() if name != "design"}
-    found = points(spec_with(axes), "orders")
+    axes = values_of(sweep)
+    found = points(spec_with(sweep | {"design": "Full"}), "orders")
     expected = [
-        dict(zip(axes, map(str, combination), strict=True))
+        dict(zip(axes, combination, strict=True))
         for combination in itertools.product(*axes.values())
     ]
     assert len(found) == len(expected)
@@ -71,14 +98,14 @@ def test_the_full_design_is_the_product_of_the_axes(sweep: dict[str, Any]) -> No
 
 @given(sweeps)
 def test_one_at_a_time_is_the_base_point_and_each_axis_alone(sweep: dict[str, Any]) -> None:
-    axes = {name: found for name, found in sweep.items() if name != "design"}
-    base = {name: value for name, value in BASE.items() if name in axes}
-    found = points(spec_with(axes | {"design": "OneAtATime"}), "orders")
+    axes = values_of(sweep)
+    base = {name: NUMBERS.get(name, wanted[0]) for name, wanted in axes.items()}
+    found = points(spec_with(sweep | {"design": "OneAtATime"}), "orders")
     assert found[0] == base
     for point in found:
         assert sum(point[name] != value for name, value in base.items()) <= 1
     for name, wanted in axes.items():
-        assert {point[name] for point in found} == {str(value) for value in wanted} | {base[name]}
+        assert {point[name] for point in found} == {*wanted, base[name]}
     assert len({tuple(point.items()) for point in found}) == len(found)
 
 
@@ -87,7 +114,8 @@ def test_a_sweep_multiplies_the_cells_that_a_workload_has_without_it(
     sweep: dict[str, Any],
 ) -> None:
     plain, swept = cells(spec_with(None)), cells(spec_with(sweep))
-    bare = [Cell(cell.workload, tuple(p for p in cell.point if p[0] not in AXES)) for cell in swept]
+    axes = values_of(sweep)
+    bare = [Cell(cell.workload, tuple(p for p in cell.point if p[0] not in axes)) for cell in swept]
     assert set(bare) == set(plain)
     per_workload = {
         name: {count for cell, count in Counter(bare).items() if cell.workload == name}
@@ -148,6 +176,7 @@ def test_a_deployment_is_what_the_spec_would_be_that_says_what_its_point_says(
             deployed_name(name, point) for name in ("pod", "vm")
         ]
         assert here.baseline == deployed_name("pod", point)
+        assert not any(one.virtual_machine for one in here.targets if one.name.startswith("pod"))
 
 
 @given(sweeps)
@@ -160,7 +189,7 @@ def test_deployments_have_names_of_their_own_that_labels_tell_apart(sweep: dict[
     assert len(set(labels)) == len(names)
     for name in names:
         assert place(f"{name}.1") == place(name) | {"dbbench.io/instance": "1"}
-        assert all(re.fullmatch(r"[a-z0-9-]{1,63}", value) for value in place(name).values())
+        assert all(re.fullmatch(r"[A-Za-z0-9-]{1,63}", value) for value in place(name).values())
 
 
 def test_clients_alone_need_no_other_deployment() -> None:

@@ -182,6 +182,33 @@ def sweep_of_deployments(body: dict[str, Any]) -> None:
     body["spec"]["sweep"] = {"cpu": [1, 2], "instances": [1, 2]}
 
 
+def sweep_of_variants(body: dict[str, Any]) -> None:
+    """Where the data are, and how the guest's disk is attached; the guest's own bus stays."""
+    body["spec"]["workloads"] = [{"name": "orders", "tpcc": {"warehouses": 1, "clients": 2}}]
+    body["spec"]["targets"][1]["virtualMachine"]["dataDisk"] = {"bus": "scsi"}
+    body["spec"]["sweep"] = {
+        "variants": [
+            {
+                "name": "storage",
+                "values": [
+                    {"name": "ssd", "storage": {"storageClassName": "fast"}},
+                    {"name": "hdd", "storage": {"storageClassName": "slow"}},
+                ],
+            },
+            {
+                "name": "diskCache",
+                "values": [
+                    {
+                        "name": "none",
+                        "virtualMachine": {"dataDisk": {"cache": "none", "io": "native"}},
+                    },
+                    {"name": "writeback", "virtualMachine": {"dataDisk": {"cache": "writeback"}}},
+                ],
+            },
+        ]
+    }
+
+
 def confirming(body: dict[str, Any]) -> None:
     """The guest's data disk is cached, whatever runs it."""
     disk = {"cache": "writeback"}
@@ -488,6 +515,29 @@ def test_a_deployment_of_a_sweep(golden: Golden, case: str, target: str, kubevir
         if trial.deployment == name
     ]
     golden(f"{case}-deployment", [*everything(here, name), *jobs])
+
+
+@pytest.mark.parametrize(
+    ("case", "target", "kubevirt", "cache"),
+    [
+        ("pod", "pod", False, "writeback"),
+        ("qemu", "vm", False, "none"),
+        ("qemu", "vm", False, "writeback"),
+        ("kubevirt", "vm", True, "none"),
+        ("kubevirt", "vm", True, "writeback"),
+    ],
+)
+def test_a_variant(golden: Golden, case: str, target: str, kubevirt: bool, cache: str) -> None:
+    """What the variants leave out is as the target says it: the guest's bus."""
+    ctx = context(sweep_of_variants, kubevirt=kubevirt)
+    point = (("storage", "ssd"), ("diskCache", cache))
+    spec = plan.deployed(ctx.spec, point)
+    here = replace(ctx, benchmark=ctx.benchmark.model_copy(update={"spec": spec}))
+    name = f"{target}@storagessd-diskCache{cache}"
+    trials = [trial for trial in plan.block(ctx.spec, 7, 1).trials if trial.deployment == name]
+    jobs = [load_job(here, spec.target(name), spec.workload("orders"), 1)]
+    jobs += [trial_job(here, trial, 1) for trial in trials]
+    golden(f"{case}-variant-{cache}", [*everything(here, name), *jobs])
 
 
 @pytest.mark.parametrize(("case", "kubevirt"), [("qemu", False), ("kubevirt", True)])

@@ -6,6 +6,7 @@ read spec.resources are with DBBenchmarkSpec.
 """
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
@@ -61,6 +62,13 @@ class DiskIO(StrEnum):
     THREADS = "threads"
 
 
+Count = Annotated[int, Field(ge=1, le=512)]
+"""Of CPUs, of their parts, or of threads."""
+
+CPUModel = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+ReadAhead = Annotated[str, Field(pattern=QUANTITY_PATTERN, max_length=20)]
+
+
 class GuestMappingPassthrough(ApiModel):
     """The guest's NUMA nodes are those of the CPUs that its pod was given."""
 
@@ -87,31 +95,23 @@ class MachineCPU(ApiModel):
         )
     )
 
-    sockets: int | None = Field(
-        None, ge=1, le=512, description="Sockets; 1 when absent. See cores."
-    )
-    cores: int | None = Field(
+    sockets: Count | None = Field(None, description="Sockets; 1 when absent. See cores.")
+    cores: Count | None = Field(
         None,
-        ge=1,
-        le=512,
         description=(
             "Cores of a socket. sockets x cores x threads is spec.resources.cpu; where none of the "
             "three is set, there is one socket with so many cores of one thread, else an absent "
             "one is 1."
         ),
     )
-    threads: int | None = Field(None, ge=1, le=512, description="Threads of a core; see cores.")
-    max_sockets: int | None = Field(
+    threads: Count | None = Field(None, description="Threads of a core; see cores.")
+    max_sockets: Count | None = Field(
         None,
-        ge=1,
-        le=512,
         description="Sockets up to which CPUs can be plugged in later, which costs tables in "
         "QEMU and the guest. KubeVirt alone; its own default when absent.",
     )
-    model: str | None = Field(
+    model: CPUModel | None = Field(
         None,
-        max_length=64,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
         description=(
             "CPU model that the guest sees: host-passthrough, host-model (KubeVirt alone) or a "
             "named one, for example Skylake-Server. When absent, KubeVirt's own default "
@@ -146,9 +146,18 @@ def topology(cpus: int, cpu: MachineCPU | None) -> tuple[int, int, int]:
 class IOThreads(ApiModel):
     """The pool of I/O threads of ioThreadsPolicy: supplementalPool."""
 
-    supplemental_pool_thread_count: int = Field(
-        ge=1, le=512, description="Threads of the pool, which all disks share."
+    supplemental_pool_thread_count: Count = Field(
+        description="Threads of the pool, which all disks share."
     )
+
+
+READ_AHEAD_RULE = rule(
+    "!has(self.readAhead) || (quantity(self.readAhead).isInteger() && "
+    "quantity(self.readAhead).asInteger() % 4096 == 0 && "
+    "quantity(self.readAhead).asInteger() <= 1073741824)",
+    "must be 0 (none) or a multiple of 4Ki, at most 1Gi: for example 128Ki",
+    field_path=".readAhead",
+)
 
 
 class DataDisk(ApiModel):
@@ -169,13 +178,7 @@ class DataDisk(ApiModel):
                 "controller's thread",
                 field_path=".dedicatedIOThread",
             ),
-            rule(
-                "!has(self.readAhead) || (quantity(self.readAhead).isInteger() && "
-                "quantity(self.readAhead).asInteger() % 4096 == 0 && "
-                "quantity(self.readAhead).asInteger() <= 1073741824)",
-                "must be 0 (none) or a multiple of 4Ki, at most 1Gi: for example 128Ki",
-                field_path=".readAhead",
-            ),
+            READ_AHEAD_RULE,
         )
     )
 
@@ -215,10 +218,8 @@ class DataDisk(ApiModel):
         alias="dedicatedIOThread",
         description="A thread of its own for this disk's I/O, instead of QEMU's main thread.",
     )
-    read_ahead: str | None = Field(
+    read_ahead: ReadAhead | None = Field(
         None,
-        pattern=QUANTITY_PATTERN,
-        max_length=20,
         description=(
             'Bytes that the guest reads ahead on this disk: "0" for none, or for example 128Ki. '
             "When absent, as much as the node does on the volume below it, and so as a pod there."

@@ -30,6 +30,7 @@ from dbbench.api.target_rules import (
     MACHINE_RULES,
     STORAGE_RULES,
 )
+from dbbench.api.variant_rules import VARIANT_RULES
 from dbbench.api.workload import CacheState, Workload
 from dbbench.api.workload_rules import WORKLOAD_RULES
 
@@ -198,6 +199,7 @@ class DBBenchmarkSpec(ApiModel):
             *CACHE_RULES,
             *WORKLOAD_RULES,
             *SWEEP_RULES,
+            *VARIANT_RULES,
             *CONFIRM_RULES,
             *REDEPLOY_RULES,
         )
@@ -221,7 +223,8 @@ class DBBenchmarkSpec(ApiModel):
     )
     sweep: Sweep | None = Field(
         None,
-        description="Axes whose values multiply the cells: scaling curves. None when absent.",
+        description="Axes whose values multiply the cells: scaling curves, and comparisons of "
+        "variants. None when absent.",
     )
     trials: Trials = Field(default_factory=Trials, json_schema_extra=DEFAULTED)
     confirm: bool = Field(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from dbbench.api.base import ApiModel, rule, rules
+from dbbench.api.variant import MOST_AXES, VariantAxis
 
 MOST_TRIALS = 500
 """Trials of a block, at most: as many comparisons fit into status."""
@@ -33,8 +34,8 @@ class Sweep(ApiModel):
         json_schema_extra=rules(
             rule(
                 "has(self.clients) || has(self.workProcesses) || has(self.cpu) || "
-                "has(self.instances)",
-                "a sweep needs an axis: set clients, workProcesses, cpu or instances",
+                "has(self.instances) || has(self.variants)",
+                "a sweep needs an axis: set clients, workProcesses, cpu, instances or variants",
             ),
         )
     )
@@ -43,7 +44,8 @@ class Sweep(ApiModel):
         SweepDesign.FULL,
         description=(
             "Full: every combination of the axes' values. OneAtATime: the base point, which is "
-            "what the rest of the spec says, and from it each axis alone."
+            "what the rest of the spec says, with the first value of each of the variants, and "
+            "from it each axis alone."
         ),
     )
     clients: list[Annotated[int, Field(ge=1, le=10000)]] | None = _axis(
@@ -61,6 +63,17 @@ class Sweep(ApiModel):
     instances: list[Annotated[int, Field(ge=1, le=16)]] | None = _axis(
         16, "Databases side by side in every target, which is deployed anew at each value."
     )
+    variants: list[VariantAxis] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_AXES,
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        description=(
+            "Axes of named values, each of which says a part of the spec otherwise: storage, huge "
+            "pages, options of virtual machines. At each value all targets are deployed anew, with "
+            "volumes and data of their own."
+        ),
+    )
 
 
 _SERVED = "(has(w.tpcc) || has(w.tatp) || has(w.sql))"
@@ -71,6 +84,11 @@ _SIZES = {
     "self.sweep.workProcesses.size()",
     "cpu": "has(self.sweep.cpu) ? self.sweep.cpu.size()",
     "instances": "has(self.sweep.instances) ? self.sweep.instances.size()",
+    **{
+        f"variants[{index}]": f"has(self.sweep.variants) && self.sweep.variants.size() > {index} ? "
+        f"self.sweep.variants[{index}].values.size()"
+        for index in range(MOST_AXES)
+    },
 }
 
 _FULL = " * ".join(f"({size} : 1)" for size in _SIZES.values())
@@ -106,10 +124,10 @@ SWEEP_RULES = (
         field_path=".sweep.cpu",
     ),
     rule(
-        "!has(self.sweep) || (!has(self.sweep.cpu) && !has(self.sweep.instances)) || "
-        "self.targets.all(t, !has(t.external))",
-        "cpu and instances are swept by deploying every target anew, which an external one is not; "
-        "remove these axes or the external targets",
+        "!has(self.sweep) || (!has(self.sweep.cpu) && !has(self.sweep.instances) && "
+        "!has(self.sweep.variants)) || self.targets.all(t, !has(t.external))",
+        "cpu, instances and variants are swept by deploying every target anew, which an external "
+        "one is not; remove these axes or the external targets",
         field_path=".sweep",
     ),
     rule(

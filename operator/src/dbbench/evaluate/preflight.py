@@ -3,7 +3,8 @@
 Each problem names the field, the object and the way out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from dbbench.api.machine import DiskVolume, Network, Runtime
 from dbbench.api.placement import NodePlacement
@@ -17,6 +18,7 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.scripts import script_problems
 from dbbench.evaluate.state import Manifest, Served, State, labels_of
 from dbbench.plan.deployment import at_point, deployment_points, largest_first, point_name
+from dbbench.plan.sweep import Point
 from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -27,14 +29,41 @@ def problems(state: State) -> tuple[Problem, ...]:
     spec = state.benchmark.spec
     return (
         *(() if state.nodes is None else _nodes(spec, state.nodes)),
-        *(() if state.storage_classes is None else _storage(spec, state.storage_classes)),
+        *_at_points(state, _deployments),
         *_runtimes(spec, state.kubevirt),
         *_cloud_native_pg(spec, state.cloud_native_pg),
-        *machine_problems(state, _only_node(spec, state.nodes)),
         *external_problems(state),
         *(() if state.scripts is None else script_problems(state.benchmark, state.scripts)),
-        *(() if state.privileged_targets else _privileged(spec)),
     )
+
+
+def _at_points(
+    state: State, of: Callable[[State, DBBenchmarkSpec], Iterator[Problem]]
+) -> Iterator[Problem]:
+    """Problems of what is deployed at the points of a sweep: each once, with one of its points.
+
+    One that there is at all points is that of the spec itself, and has none.
+    """
+    points = deployment_points(state.benchmark.spec)
+    found: dict[Problem, list[Point]] = {}
+    for point in points:
+        spec = at_point(state.benchmark.spec, point)
+        here = replace(state, benchmark=state.benchmark.model_copy(update={"spec": spec}))
+        for problem in of(here, spec):
+            found.setdefault(problem, []).append(point)
+    for problem, there in found.items():
+        everywhere = len(there) == len(points)
+        at = "" if everywhere else f"at {point_name(there[0])} of spec.sweep: "
+        yield Problem(problem.reason, at + problem.message)
+
+
+def _deployments(state: State, spec: DBBenchmarkSpec) -> Iterator[Problem]:
+    """What no target of the spec can be deployed without."""
+    if state.storage_classes is not None:
+        yield from _storage(spec, state.storage_classes)
+    yield from machine_problems(state, _only_node(spec, state.nodes))
+    if not state.privileged_targets:
+        yield from _privileged(spec)
 
 
 def matching(placement: NodePlacement, nodes: tuple[Manifest, ...]) -> list[Manifest]:

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Intervention
 from dbbench.api.workload import CacheState, Connection, TpchWorkload, Workload
-from dbbench.plan.sweep import AXES, Point, swept
+from dbbench.plan.sweep import Point, swept
 
 # The axes, in the order in which they stand in a cell's name; those of the sweep come last.
 CACHE = "cache"
 CONNECTION = "connection"
 CONFIRM = "confirm"
 """Axis of what is measured after the trials, to test a cause: its value is the intervention."""
+
+_NOT_SWEPT = (CACHE, CONNECTION, CONFIRM)
 
 
 @dataclass(frozen=True, order=True)
@@ -37,7 +39,7 @@ class Cell:
     @property
     def swept(self) -> bool:
         """Whether the cell is a point of the sweep."""
-        return any(axis in AXES for axis, _ in self.point)
+        return any(axis not in _NOT_SWEPT for axis, _ in self.point)
 
     @property
     def intervention(self) -> Intervention | None:

@@ -1,30 +1,38 @@
 """Deployments: what of a target has to be deployed anew, with volumes and data of its own. No I/O.
 
-Some axes of a sweep are resources of the database. At each of their points every target is deployed
-apart from the other points, under a name of its own: `vm@cpu2-instances3`. So it is for a test that
+Some axes of a sweep are resources or options of what is deployed. At each of their points every
+target is deployed apart from the other points, under a name of its own: `vm@cpu2-diskCachenone`;
+also a target that the point says nothing about, because writing workloads age what they write to,
+and what is compared must be of the same age. So it is for a test that
 changes targets: `vm@confirmDataDiskCacheNone`; and for each block with `trials.redeploy`:
 `vm@cpu2-instances3-block4`.
 """
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Intervention
-from dbbench.plan.cells import CONFIRM, Cell, cells
+from dbbench.plan.cells import CACHE, CONFIRM, CONNECTION, Cell, cells
 from dbbench.plan.intervention import REDEPLOYED, confirming_places, intervened
-from dbbench.plan.sweep import CPU, DEPLOYMENT_AXES, INSTANCES, Point
+from dbbench.plan.sweep import ARGUMENTS, CPU, INSTANCES, Point
+from dbbench.plan.variant import varied
 
 BLOCK = "block"
 """No axis, for nothing differs on purpose: tells apart what each block has deployed for itself."""
+
+_ON_ONE_DEPLOYMENT = frozenset((CACHE, CONNECTION, CONFIRM, *ARGUMENTS))
+_LONGEST_SUFFIX = 50
+"""Characters. With the number of a block it fits into a label's value, which has at most 63."""
 
 _OF_BLOCK = re.compile(rf"(?:^|-){BLOCK}([0-9]+)$")
 
 
 def deployment_point(cell: Cell) -> Point:
     """The part of a cell's point that needs a deployment of its own; empty where nothing does."""
-    return tuple(one for one in cell.point if one[0] in DEPLOYMENT_AXES or one in REDEPLOYED)
+    return tuple(one for one in cell.point if one[0] not in _ON_ONE_DEPLOYMENT or one in REDEPLOYED)
 
 
 def deployment_points(spec: DBBenchmarkSpec) -> tuple[Point, ...]:
@@ -55,8 +63,17 @@ def deployed_name(target: str, point: Point) -> str:
 
 
 def deployment_suffix(point: Point) -> str:
-    """What tells the deployments of a target apart, as the value of a label: `cpu2-instances3`."""
-    return "-".join(f"{axis}{value}" for axis, value in point)
+    """What tells the deployments of a target apart, as the value of a label: `cpu2-instances3`.
+
+    Where that would be too long, a hash stands for its end.
+    """
+    parts = [f"{axis}{value}" for axis, value in point if axis != BLOCK]
+    text = "-".join(parts)
+    if len(text) > _LONGEST_SUFFIX:
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        text = f"{text[: _LONGEST_SUFFIX - 9].rstrip('-')}-{digest}"
+    own = [f"{axis}{value}" for axis, value in point if axis == BLOCK]
+    return "-".join(part for part in (text, *own) if part)
 
 
 def of_block(point: Point, index: int) -> Point:
@@ -79,6 +96,7 @@ def at_point(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:
     if not point:
         return spec
     values = dict(point)
+    spec = varied(spec, point)
     resources, targets = spec.resources, spec.targets
     if CPU in values:
         resources = resources.model_copy(update={"cpu": int(values[CPU])})
@@ -109,7 +127,12 @@ def deployed(spec: DBBenchmarkSpec, point: Point) -> DBBenchmarkSpec:
 
 def largest_first(points: tuple[Point, ...]) -> list[Point]:
     """Deployment points by what they need of a node, the most first."""
-    return sorted(points, key=lambda point: -math.prod(int(value) for _, value in point))
+    return sorted(points, key=_size, reverse=True)
+
+
+def _size(point: Point) -> int:
+    """CPUs of all instances, up to a factor that the points have in common."""
+    return math.prod(int(value) for axis, value in point if axis in (CPU, INSTANCES))
 
 
 def overcommitment(

@@ -13,6 +13,7 @@ from dbbench.api.status import Intervention
 from dbbench.api.target import Target
 from dbbench.api.workload import CacheState, Connection
 from dbbench.plan.cells import CONFIRM, Cell, cache_state, cells, connection
+from dbbench.plan.variant import varied
 
 CHANGES = {
     Intervention.SHARED_CONNECTION: "connection: Shared",
@@ -32,6 +33,7 @@ REDEPLOYED = frozenset((CONFIRM, intervention.value) for intervention in _OF_DIS
 
 def interventions(spec: DBBenchmarkSpec, cell: Cell, target: str) -> tuple[Intervention, ...]:
     """Those that change something for the target in a cell of the spec."""
+    spec = varied(spec, cell.point)
     workload, changed = spec.workload(cell.workload), spec.target(target)
     warm = cache_state(workload, cell) is not CacheState.COLD
     found = []

@@ -1,6 +1,7 @@
 """The points of a sweep. No I/O."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
@@ -15,20 +16,23 @@ WORK_PROCESSES = "workProcesses"
 CPU = "cpu"
 INSTANCES = "instances"
 
-DEPLOYMENT_AXES = (CPU, INSTANCES)
-"""Axes each of whose points is another deployment; the others are only other arguments."""
+NUMBERS = (CLIENTS, WORK_PROCESSES, CPU, INSTANCES)
+"""Axes of a sweep whose values are numbers. They stand before its variants in a cell's name."""
 
-AXES = (CLIENTS, WORK_PROCESSES, *DEPLOYMENT_AXES)
-"""The axes of a sweep, in the order in which they stand in a cell's name."""
+ARGUMENTS = (CLIENTS, WORK_PROCESSES)
+"""Axes of a sweep that are only other arguments; each point of the others is a deployment."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis with its values, and the value that the rest of the spec gives: the base."""
+    """An axis with its values, and its base: the value that the rest of the spec gives.
+
+    Of variants, the first is the base.
+    """
 
     name: str
-    values: tuple[int, ...]
-    base: int
+    values: tuple[str, ...]
+    base: str
 
 
 def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
@@ -51,7 +55,7 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
         ]
         combinations = list(dict.fromkeys([base, *alone]))
     return [
-        tuple((axis.name, str(value)) for axis, value in zip(axes, values, strict=True))
+        tuple((axis.name, value) for axis, value in zip(axes, values, strict=True))
         for values in combinations
     ]
 
@@ -59,13 +63,20 @@ def swept(spec: DBBenchmarkSpec, workload: Workload) -> list[Point]:
 def _axes(spec: DBBenchmarkSpec, sweep: Sweep, workload: Workload) -> list[Axis]:
     found = []
     if sweep.clients and workload.served:
-        found.append(Axis(CLIENTS, tuple(sweep.clients), workload.served.clients))
+        found.append(_numbers(CLIENTS, sweep.clients, workload.served.clients))
     if sweep.work_processes and workload.zachmann:
         base = workload.zachmann.work_processes
-        found.append(Axis(WORK_PROCESSES, tuple(sweep.work_processes), base))
+        found.append(_numbers(WORK_PROCESSES, sweep.work_processes, base))
     if sweep.cpu:
-        found.append(Axis(CPU, tuple(sweep.cpu), spec.resources.cpu))
+        found.append(_numbers(CPU, sweep.cpu, spec.resources.cpu))
     if sweep.instances:
         # No target says otherwise where they are swept: a rule of the API.
-        found.append(Axis(INSTANCES, tuple(sweep.instances), 1))
+        found.append(_numbers(INSTANCES, sweep.instances, 1))
+    for axis in sweep.variants or ():
+        names = tuple(variant.name for variant in axis.values)
+        found.append(Axis(axis.name, names, names[0]))
     return found
+
+
+def _numbers(name: str, values: Sequence[int], base: int) -> Axis:
+    return Axis(name, tuple(map(str, values)), str(base))

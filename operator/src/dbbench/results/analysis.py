@@ -33,6 +33,7 @@ from dbbench.results.operations import (
 from dbbench.results.record import Outcome, TrialRecord
 from dbbench.results.repetitions import Repetitions, repetitions
 from dbbench.results.status_form import comparison
+from dbbench.results.variants import VariantComparison, variant_comparisons
 from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
 
 TOTAL_RUNTIME = "totalRuntime"
@@ -142,6 +143,7 @@ class Analysis:
     latencies: tuple[LatencyComparison, ...]
     repetitions: tuple[Repetitions, ...]
     curves: tuple[Curve, ...]
+    variants: tuple[VariantComparison, ...]
     counts: tuple[TrialCounts, ...]
     unusable: tuple[Unusable, ...]
     emulated_targets: frozenset[str]
@@ -180,8 +182,8 @@ def analyse(
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts. `latencies=False` leaves `operations`, `latencies` and `curves` empty: merging
-    histograms takes most of the time.
+    counts. `latencies=False` leaves `operations`, `latencies`, `curves` and `variants` empty:
+    merging histograms takes most of the time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -237,7 +239,9 @@ def analyse(
                     LatencyComparison(cell, operation, quantile, slowdown, emulated)
                     for operation, quantile, slowdown in latency_slowdowns(base, own)
                 ]
-    primaries = {workload.name: primary_metric(workload) for workload in spec.workloads}
+    names = {workload.name: primary_metric(workload) for workload in spec.workloads}
+    primaries = {name: (metric, _PRIMARY_UNITS[metric]) for name, metric in names.items()}
+    compared = [target.name for target in spec.targets]
     controls = [one for one in metrics if one.slowdown.target == CONTROL]
     metrics = [one for one in metrics if one.slowdown.target != CONTROL]
     query_controls = [one for one in queries if one.slowdown.target == CONTROL]
@@ -262,13 +266,9 @@ def analyse(
             )
         ),
         repetitions=tuple(advices),
-        curves=tuple(
-            curves(
-                measured,
-                [target.name for target in spec.targets],
-                {name: (found, _PRIMARY_UNITS[found]) for name, found in primaries.items()},
-                emulated_targets,
-            )
+        curves=tuple(curves(measured, compared, primaries, emulated_targets) if latencies else ()),
+        variants=tuple(
+            variant_comparisons(spec, measured, compared, primaries, emulated_targets)
             if latencies
             else ()
         ),

@@ -35,9 +35,9 @@ def rows(document: Document) -> list[list[str]]:
             label(curve["target"], curve["emulated"]),
             f"{curve['axis']}={point['axisValue']}",
             quantity(point["value"], curve["unit"]),
-            _bounds(point["interval"], value),
+            bounds_as(point["interval"], value),
             three_digits(point["speedup"]),
-            _bounds(point["speedupInterval"], three_digits),
+            bounds_as(point["speedupInterval"], three_digits),
             "-" if point["slowdown"] is None else percent(point["slowdown"]),
             point["verdict"] or "-",
             "-" if point["overcommitment"] is None else f"{100 * point['overcommitment']:.4g}%",
@@ -56,5 +56,6 @@ def scaling(document: Document) -> list[str]:
     return ["## Scaling", "", SCALING, "", *table(header(document), found, left=TEXTS)]
 
 
-def _bounds(found: Mapping[str, Any] | None, written: Callable[[float], str]) -> str:
+def bounds_as(found: Mapping[str, Any] | None, written: Callable[[float], str]) -> str:
+    """An interval in a table; a dash where there is none."""
     return "-" if found is None else f"{written(found['low'])} to {written(found['high'])}"

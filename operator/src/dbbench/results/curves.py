@@ -1,16 +1,13 @@
 """Scaling curves: what a target gains from point to point of a sweep's axis. No I/O."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.plan import Cell
-from dbbench.plan.sweep import AXES
-from dbbench.results.operations import MeasuredTrial
-from dbbench.stats import CONFIDENCE, Sample, Slowdown, Unit, compare
-from dbbench.stats.interval import paired, ratio_of
-
-Bounds = tuple[float, float]
+from dbbench.plan.sweep import NUMBERS
+from dbbench.results.along import Bounds, Measured, Place, lines, places, ratios
+from dbbench.stats import CONFIDENCE, Unit
+from dbbench.stats.interval import ratio_of
 
 
 @dataclass(frozen=True)
@@ -45,86 +42,47 @@ class Curve:
 
 
 def curves(
-    measured: Mapping[Cell, Sequence[MeasuredTrial]],
+    measured: Measured,
     targets: Sequence[str],
     primary: Mapping[str, tuple[str, Unit]],
     emulated_targets: frozenset[str],
 ) -> list[Curve]:
     """Curves of the primary metrics, in the order of cells, axes and targets.
 
-    `measured` holds the usable trials of each cell, `primary` each workload's metric. An axis has
-    a curve wherever a target was measured at two of its points or more, all else being equal.
+    `primary` holds each workload's metric. An axis of numbers has a curve wherever a target was
+    measured at two of its points or more, all else being equal.
     """
-    lines: dict[tuple[str, str, str], list[tuple[int, Cell]]] = {}
-    for cell in measured:
-        for axis, value in cell.point:
-            if axis in AXES:
-                rest = Cell(cell.workload, tuple(one for one in cell.point if one[0] != axis))
-                lines.setdefault((cell.workload, axis, rest.name), []).append((int(value), cell))
     found = []
-    for (workload, axis, fixed), places in lines.items():
-        metric, unit = primary[workload]
+    for line in lines(measured, NUMBERS):
+        metric, unit = primary[line.workload]
+        order = sorted(line.cells, key=int)
         for target in targets:
-            points = _points(sorted(places), measured, target, metric, unit)
-            if len(points) > 1:
-                emulated = target in emulated_targets
+            there = places(line, order, measured, target, metric, unit)
+            if len(there) > 1:
                 found.append(
-                    Curve(workload, target, metric, unit, axis, fixed, emulated, tuple(points))
+                    Curve(
+                        workload=line.workload,
+                        target=target,
+                        metric=metric,
+                        unit=unit,
+                        axis=line.axis,
+                        fixed=line.fixed,
+                        emulated=target in emulated_targets,
+                        points=tuple(_point(place) for place in there),
+                    )
                 )
     return found
 
 
-def _points(
-    places: Sequence[tuple[int, Cell]],
-    measured: Mapping[Cell, Sequence[MeasuredTrial]],
-    target: str,
-    metric: str,
-    unit: Unit,
-) -> list[CurvePoint]:
-    samples = {
-        (axis_value, cell): [
-            # The points of an axis are compared as targets are: within blocks.
-            Sample(
-                str(axis_value),
-                metric,
-                trial.block,
-                trial.result.metrics[metric].value,
-                unit,
-                position=trial.started,
-            )
-            for trial in measured[cell]
-            if trial.target == target
-        ]
-        for axis_value, cell in places
-    }
-    known = {place: found for place, found in samples.items() if found}
-    if not known:
-        return []
-    smallest = str(next(iter(known))[0])
-    table = compare([one for found in known.values() for one in found], smallest)
-    slowdowns = {slowdown.target: slowdown for slowdown in table.slowdowns}
-    return [
-        _point(axis_value, cell, found, slowdowns.get(str(axis_value)))
-        for (axis_value, cell), found in known.items()
-    ]
-
-
-def _point(
-    axis_value: int, cell: Cell, samples: Sequence[Sample], slowdown: Slowdown | None
-) -> CurvePoint:
-    logs = paired([math.log(sample.value) for sample in samples])
-    gained = None if slowdown is None else slowdown.estimate
+def _point(place: Place) -> CurvePoint:
+    gained = None if place.slowdown is None else place.slowdown.estimate
     slower = None if gained is None else gained.bounds(CONFIDENCE)
     return CurvePoint(
-        axis_value=axis_value,
-        cell=cell,
-        value=ratio_of(logs.mean),
-        interval=_ratios(logs.bounds(CONFIDENCE)),
+        axis_value=int(place.value),
+        cell=place.cell,
+        value=place.level,
+        interval=place.interval,
         speedup=1.0 if gained is None else ratio_of(-gained.mean),
-        speedup_interval=None if slower is None else _ratios((-slower[1], -slower[0])),
-        blocks=len(samples),
+        speedup_interval=None if slower is None else ratios((-slower[1], -slower[0])),
+        blocks=place.blocks,
     )
-
-
-def _ratios(logs: Bounds | None) -> Bounds | None:
-    return None if logs is None else (ratio_of(logs[0]), ratio_of(logs[1]))

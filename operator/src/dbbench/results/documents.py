@@ -38,7 +38,7 @@ _COLUMNS = (
 
 # What is left out first when the documents would not fit into a ConfigMap. All of it can be
 # computed again from the records.
-_DISPENSABLE = ("operations", "latencies", "queries", "curves")
+_DISPENSABLE = ("operations", "latencies", "queries", "curves", "variants")
 _LONGEST_NOT_MEASURED = 100
 
 
@@ -77,7 +77,8 @@ def to_json(document: Document) -> str:
 def to_csv(document: Document) -> str:
     """Every comparison as a row: of metrics, queries, latency quantiles, and points of a sweep.
 
-    A point is compared with the smallest one of its axis on the same target.
+    A point is compared with the smallest one of its axis on the same target, a variant with the
+    first one.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
@@ -97,22 +98,42 @@ def to_csv(document: Document) -> str:
     for curve in document["curves"]:
         for point in curve["points"]:
             writer.writerow(_point_row(curve, point))
+    for compared in document["variants"]:
+        for point in compared["points"]:
+            writer.writerow(_variant_row(compared, point))
     return text.getvalue()
+
+
+def _variant_row(compared: Mapping[str, Any], point: Mapping[str, Any]) -> Document:
+    interval = point["slowdownToFirstInterval"] or {}
+    return _along_row("variant", f"{compared['axis']}={point['variant']}", compared, point) | {
+        "slowdown": point["slowdownToFirst"],
+        "interval_low": interval.get("low"),
+        "interval_high": interval.get("high"),
+    }
+
+
+def _along_row(
+    level: str, name: str, line: Mapping[str, Any], point: Mapping[str, Any]
+) -> Document:
+    """A point of an axis, beside the first one on the same target."""
+    return {
+        "level": level,
+        "workload": line["workload"],
+        "cell": point["cell"],
+        "target": line["target"],
+        "name": name,
+        "unit": line["unit"],
+        "baseline_value": line["points"][0]["value"],
+        "target_value": point["value"],
+        "blocks": point["blocks"],
+        "emulated": line["emulated"],
+    }
 
 
 def _point_row(curve: Mapping[str, Any], point: Mapping[str, Any]) -> Document:
     interval = point["speedupInterval"] or {}
-    return {
-        "level": "point",
-        "workload": curve["workload"],
-        "cell": point["cell"],
-        "target": curve["target"],
-        "name": f"{curve['axis']}={point['axisValue']}",
-        "unit": curve["unit"],
-        "baseline_value": curve["points"][0]["value"],
-        "target_value": point["value"],
-        "blocks": point["blocks"],
-        "emulated": curve["emulated"],
+    return _along_row("point", f"{curve['axis']}={point['axisValue']}", curve, point) | {
         "speedup": point["speedup"],
         "speedup_low": interval.get("low"),
         "speedup_high": interval.get("high"),

@@ -14,6 +14,7 @@ from dbbench.results.figures import (
 )
 from dbbench.results.instance_tables import side_by_side
 from dbbench.results.tables import table
+from dbbench.results.variant_tables import variants
 from dbbench.results.wording import (
     AGGREGATES,
     ENVIRONMENT,
@@ -37,6 +38,7 @@ def to_markdown(document: Document) -> str:
         _slowdowns(document),
         _controls(document),
         scaling(document),
+        variants(document),
         side_by_side(document),
         _aggregates(document),
         _gates(document),

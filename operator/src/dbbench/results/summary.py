@@ -28,6 +28,7 @@ from dbbench.results.figures import bounds
 from dbbench.results.gates import gates
 from dbbench.results.operations import OperationFigures
 from dbbench.results.record import Outcome, TrialRecord
+from dbbench.results.variants import VariantComparison
 from dbbench.stats import Slowdown
 
 SCHEMA_VERSION = 1
@@ -71,6 +72,7 @@ def summary(
         "confirmations": [_confirmation(found) for found in confirmations],
         "instances": [_instances(found, spec, environment) for found in analysis.instances],
         "curves": [_curve(found, analysis.primary, spec, environment) for found in analysis.curves],
+        "variants": [_variants(found, analysis.primary) for found in analysis.variants],
         "queries": [_query(found) for found in analysis.queries],
         "operations": [_operation(found) for found in analysis.operations],
         "latencies": [_latency(found) for found in analysis.latencies],
@@ -185,12 +187,9 @@ def _curve(
     spec: DBBenchmarkSpec,
     environment: Environment | None,
 ) -> Document:
-    """The baseline's own points have no slowdown."""
-    slowdowns = {one.cell: one.slowdown for one in primary if one.slowdown.target == found.target}
-    points = []
-    for point in found.points:
-        slowdown = slowdowns.get(point.cell)
-        points.append(
+    against = _Baseline(primary, found.target)
+    return _along(found) | {
+        "points": [
             {
                 "axisValue": point.axis_value,
                 "cell": point.cell.name,
@@ -198,13 +197,37 @@ def _curve(
                 "interval": bounds(point.interval),
                 "speedup": point.speedup,
                 "speedupInterval": bounds(point.speedup_interval),
-                "slowdown": slowdown.relative if slowdown else None,
-                "slowdownInterval": bounds(slowdown.interval) if slowdown else None,
-                "verdict": slowdown.verdict.value if slowdown else None,
+                **against.at(point.cell),
                 "blocks": point.blocks,
                 "overcommitment": _overcommitment(spec, point.cell, found.target, environment),
             }
-        )
+            for point in found.points
+        ]
+    }
+
+
+def _variants(found: VariantComparison, primary: Sequence[MetricComparison]) -> Document:
+    against = _Baseline(primary, found.target)
+    return _along(found) | {
+        "points": [
+            {
+                "variant": point.value,
+                "cell": point.cell.name,
+                "value": point.level,
+                "interval": bounds(point.interval),
+                "slowdownToFirst": point.slowdown.relative if point.slowdown else None,
+                "slowdownToFirstInterval": bounds(point.slowdown.interval)
+                if point.slowdown
+                else None,
+                **against.at(point.cell),
+                "blocks": point.blocks,
+            }
+            for point in found.points
+        ]
+    }
+
+
+def _along(found: Curve | VariantComparison) -> Document:
     return {
         "workload": found.workload,
         "axis": found.axis,
@@ -213,8 +236,22 @@ def _curve(
         "metric": found.metric,
         "unit": found.unit.value,
         "emulated": found.emulated,
-        "points": points,
     }
+
+
+class _Baseline:
+    """A target's slowdowns against the baseline at the same point; its own points have none."""
+
+    def __init__(self, primary: Sequence[MetricComparison], target: str) -> None:
+        self._found = {one.cell: one.slowdown for one in primary if one.slowdown.target == target}
+
+    def at(self, cell: Cell) -> Document:
+        slowdown = self._found.get(cell)
+        return {
+            "slowdown": slowdown.relative if slowdown else None,
+            "slowdownInterval": bounds(slowdown.interval) if slowdown else None,
+            "verdict": slowdown.verdict.value if slowdown else None,
+        }
 
 
 def _query(found: QueryComparison) -> Document:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from dbbench.api.spec import CONTROL
-from dbbench.results import confirmation_tables, curve_tables, wording
+from dbbench.results import confirmation_tables, curve_tables, variant_tables, wording
 from dbbench.results.figures import interval, level, milliseconds, percent, quantity, share
 from dbbench.results.page import causes, conditions, counters, distributions, scaling, timeline
 from dbbench.results.page.forest import Row, forest, row
@@ -30,6 +30,7 @@ def to_html(document: Document, records: Sequence[TrialRecord]) -> str:
     sections = (
         _slowdowns(document),
         _scaling(document, targets),
+        _variants(document),
         _queries(document),
         _latencies(document, records, targets),
         _counters(document, records, targets),
@@ -159,6 +160,15 @@ def _scaling(document: Document, targets: Targets) -> tuple[str, list[Child]]:
             table("Scaling", header, curve_tables.rows(document), texts=range(curve_tables.TEXTS))
         ]),
     ]  # fmt: skip
+
+
+def _variants(document: Document) -> tuple[str, list[Child]]:
+    rows = variant_tables.rows(document)
+    header = variant_tables.header(document)
+    return "Variants", [
+        element("p", variant_tables.VARIANTS),
+        table("Variants", header, rows, texts=range(variant_tables.TEXTS)),
+    ] if rows else []
 
 
 def _queries(document: Document) -> tuple[str, list[Child]]:
