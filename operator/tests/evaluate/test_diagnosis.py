@@ -48,6 +48,21 @@ def test_image_that_cannot_be_pulled(reason):
     assert "spec.database.image" in problem.message
 
 
+def test_image_that_cannot_be_pulled_is_seen_in_events_before_the_pod_says_so():
+    pulled = event("bench-pod-0", "Failed", 'Failed to pull image "postgres:nope": not found')
+    again = event("bench-pod-0", "Failed", "Error: ErrImagePull")
+    problem = found([pod({"waiting": {"reason": "ContainerCreating"}})], [pulled, again])
+    assert problem.reason == "ImagePullFailed"
+    assert "postgres:nope" in problem.message
+    assert "spec.database.image" in problem.message
+
+
+def test_a_pull_that_failed_at_first_is_not_why_a_running_pod_is_not_ready():
+    pulled = event("bench-pod-0", "Failed", 'Failed to pull image "postgres:17": timeout')
+    problem = found([pod({"terminated": {"exitCode": 1}}, phase="Running")], [pulled])
+    assert problem.reason == "ContainerFailed"
+
+
 def test_pulling_may_still_succeed_but_a_bad_name_never_will():
     assert hopeless([pod({"waiting": {"reason": "ImagePullBackOff"}})], "ns") is None
     assert hopeless([pod({"waiting": {"reason": "InvalidImageName"}})], "ns") is not None

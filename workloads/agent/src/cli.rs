@@ -24,9 +24,9 @@ pub enum AgentCommand {
         config: PathBuf,
     },
     /// Start the database in a virtual machine that has an init of its own, as one of its services.
-    #[command(
-        after_help = "It finds its configuration, agent.json and guest.json, on the disk with the serial config.\n\nExample:\n  dbbench-driver agent guest"
-    )]
+    ///
+    /// It finds its configuration, agent.json and guest.json, on the disk with the serial config.
+    #[command(after_help = "Example:\n  dbbench-driver agent guest")]
     Guest,
     /// Copy this binary, and other files, into a directory that other containers share.
     #[command(after_help = "Example:\n  dbbench-driver agent install --to /dbbench/bin")]

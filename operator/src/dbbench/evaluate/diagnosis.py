@@ -18,6 +18,9 @@ _USUAL_CAUSES = (
     "a wrong value in spec.database.config or too little spec.resources.memory are the usual causes"
 )
 _IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+_CHECK_IMAGE = (
+    "Check the name (for the database: spec.database.image), the registry and its credentials."
+)
 
 
 def hopeless(pods: Iterable[Manifest], namespace: str) -> Problem | None:
@@ -39,6 +42,7 @@ def explain(
     for problem, _ in _waiting_problems(pods, namespace):
         return Problem(problem.reason, f"{what}: {problem.message}")
     for problem in (
+        *_pulls(state, pods),
         *_unscheduled(pods),
         *_ended(pods, namespace),
         *_volumes(state),
@@ -69,8 +73,7 @@ def _waiting_problems(pods: Iterable[Manifest], namespace: str) -> Iterator[tupl
                     Problem(
                         "ImagePullFailed",
                         f"image {container['image']!r} of container {container['name']} in pod "
-                        f"{name} cannot be pulled ({reason}). Check the name (for the database: "
-                        "spec.database.image), the registry and its credentials.",
+                        f"{name} cannot be pulled ({reason}). {_CHECK_IMAGE}",
                     ),
                     reason,
                 )
@@ -101,6 +104,18 @@ def _exit_of(container: Manifest) -> str:
     if not ended:
         return ""
     return f" (exit code {ended.get('exitCode')}, {ended.get('reason', 'no reason')})"
+
+
+def _pulls(state: State, pods: Iterable[Manifest]) -> Iterator[Problem]:
+    """Pulls that failed, as events tell: a kubelet may be late to write it into the pod."""
+    pending = {
+        pod["metadata"]["name"] for pod in pods if pod.get("status", {}).get("phase") == "Pending"
+    }
+    for event in reversed(_about(state.warnings, pending)):
+        message = event.get("message", "")
+        if event.get("reason") == "Failed" and message.startswith("Failed to pull image"):
+            name = event["involvedObject"]["name"]
+            yield Problem("ImagePullFailed", f"pod {name}: {_short(message)} {_CHECK_IMAGE}")
 
 
 def _unscheduled(pods: Iterable[Manifest]) -> Iterator[Problem]:
