@@ -1,7 +1,7 @@
 """What one target measured along one axis of a sweep, all else being equal. No I/O."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.plan import Cell
@@ -38,6 +38,46 @@ class Place:
     interval: Bounds | None
     slowdown: Slowdown | None
     blocks: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """One target along one axis. `fixed` is where the other axes stand."""
+
+    workload: str
+    target: str
+    metric: str
+    unit: Unit
+    axis: str
+    fixed: str
+    emulated: bool
+
+
+def series(
+    measured: Measured,
+    targets: Sequence[str],
+    primary: Mapping[str, tuple[str, Unit]],
+    emulated_targets: frozenset[str],
+    axes: Container[str],
+    order: Callable[[Line], Sequence[str]],
+) -> Iterator[tuple[Series, str, list[Place]]]:
+    """Wherever a target was measured at two values of an axis or more, all else being equal.
+
+    With the line's first value, where the target may be missing. `primary` holds each workload's
+    metric, `order` the values of a line. In the order of cells, axes and targets.
+    """
+    for line in lines(measured, axes):
+        metric, unit = primary[line.workload]
+        values = order(line)
+        for target in targets:
+            there = places(line, values, measured, target, metric, unit)
+            if len(there) > 1:
+                emulated = target in emulated_targets
+                yield (
+                    Series(line.workload, target, metric, unit, line.axis, line.fixed, emulated),
+                    values[0],
+                    there,
+                )
 
 
 def lines(measured: Measured, axes: Container[str]) -> list[Line]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dbbench.plan import Cell
 from dbbench.plan.sweep import NUMBERS
-from dbbench.results.along import Bounds, Measured, Place, lines, places, ratios
+from dbbench.results.along import Bounds, Line, Measured, Place, Series, ratios, series
 from dbbench.stats import CONFIDENCE, Unit
 from dbbench.stats.interval import ratio_of
 
@@ -28,16 +28,9 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One target along one axis, from its smallest point. `fixed` is where the other axes stand."""
+class Curve(Series):
+    """One target along one axis, from its smallest point."""
 
-    workload: str
-    target: str
-    metric: str
-    unit: Unit
-    axis: str
-    fixed: str
-    emulated: bool
     points: tuple[CurvePoint, ...]
 
 
@@ -47,31 +40,13 @@ def curves(
     primary: Mapping[str, tuple[str, Unit]],
     emulated_targets: frozenset[str],
 ) -> list[Curve]:
-    """Curves of the primary metrics, in the order of cells, axes and targets.
+    """Curves of the primary metrics, along each axis of numbers."""
+    found = series(measured, targets, primary, emulated_targets, NUMBERS, _ascending)
+    return [Curve(**vars(one), points=tuple(map(_point, there))) for one, _, there in found]
 
-    `primary` holds each workload's metric. An axis of numbers has a curve wherever a target was
-    measured at two of its points or more, all else being equal.
-    """
-    found = []
-    for line in lines(measured, NUMBERS):
-        metric, unit = primary[line.workload]
-        order = sorted(line.cells, key=int)
-        for target in targets:
-            there = places(line, order, measured, target, metric, unit)
-            if len(there) > 1:
-                found.append(
-                    Curve(
-                        workload=line.workload,
-                        target=target,
-                        metric=metric,
-                        unit=unit,
-                        axis=line.axis,
-                        fixed=line.fixed,
-                        emulated=target in emulated_targets,
-                        points=tuple(_point(place) for place in there),
-                    )
-                )
-    return found
+
+def _ascending(line: Line) -> list[str]:
+    return sorted(line.cells, key=int)
 
 
 def _point(place: Place) -> CurvePoint:

@@ -12,6 +12,7 @@ from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.status import Environment
 from dbbench.plan import Cell, plan_seed
 from dbbench.plan.deployment import deployment_point, overcommitment
+from dbbench.results.along import Series
 from dbbench.results.analysis import (
     Analysis,
     LatencyComparison,
@@ -227,7 +228,7 @@ def _variants(found: VariantComparison, primary: Sequence[MetricComparison]) -> 
     }
 
 
-def _along(found: Curve | VariantComparison) -> Document:
+def _along(found: Series) -> Document:
     return {
         "workload": found.workload,
         "axis": found.axis,

@@ -4,24 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.api.spec import DBBenchmarkSpec
-from dbbench.results.along import Measured, Place, lines, places
+from dbbench.results.along import Line, Measured, Place, Series, series
 from dbbench.stats import Unit
 
 
 @dataclass(frozen=True)
-class VariantComparison:
+class VariantComparison(Series):
     """One target along one axis of variants, in the spec's order; the first is the reference.
 
-    `fixed` is where the other axes stand. There is no order of variants, and so no curve.
+    There is no order of variants, and so no curve.
     """
 
-    workload: str
-    target: str
-    metric: str
-    unit: Unit
-    axis: str
-    fixed: str
-    emulated: bool
     points: tuple[Place, ...]
 
 
@@ -37,23 +30,13 @@ def variant_comparisons(
         axis.name: [variant.name for variant in axis.values]
         for axis in (spec.sweep.variants or () if spec.sweep else ())
     }
-    found = []
-    for line in lines(measured, axes):
-        metric, unit = primary[line.workload]
-        first, *others = (name for name in axes[line.axis] if name in line.cells)
-        for target in targets:
-            there = places(line, [first, *others], measured, target, metric, unit)
-            if len(there) > 1 and there[0].value == first:
-                found.append(
-                    VariantComparison(
-                        workload=line.workload,
-                        target=target,
-                        metric=metric,
-                        unit=unit,
-                        axis=line.axis,
-                        fixed=line.fixed,
-                        emulated=target in emulated_targets,
-                        points=tuple(there),
-                    )
-                )
-    return found
+
+    def as_written(line: Line) -> list[str]:
+        return [name for name in axes[line.axis] if name in line.cells]
+
+    found = series(measured, targets, primary, emulated_targets, axes, as_written)
+    return [
+        VariantComparison(**vars(one), points=tuple(there))
+        for one, first, there in found
+        if there[0].value == first
+    ]
