@@ -166,9 +166,9 @@ test: packages $(VENV)/.installed ## All tests: unit, property, golden; then CRD
 test-unit: packages $(VENV)/.installed ## Tests that need no cluster (pytest and cargo)
 	@.ci/tests unit
 
-.PHONY: test-container-disk
-test-container-disk: packages $(VENV)/.installed rust-binary ## Build a disk with systemd, cloud-init and PostgreSQL, and boot it under the agent (10 minutes, emulated)
-	@cd workloads/images && ../../$(PYTHON) -m pytest -v guest_tests/test_container_disk.py
+.PHONY: test-long
+test-long: packages $(VENV)/.installed images ## Guests with other devices or a disk of their own, and several instances side by side: half an hour
+	@.ci/tests long
 
 .PHONY: test-e2e
 test-e2e: $(VENV)/.installed packages ## CRD tests against the real API server, and end-to-end tests

@@ -1,9 +1,9 @@
-"""Hyper in a pod against the same image in a QEMU VM, from `kubectl apply` to a comparison."""
+"""Hyper in a pod against the same image in a QEMU VM, with the driver beside it in both."""
 
 import pytest
 from access.benchmarks import Benchmark
-from access.documents import benchmark
-from access.kubectl import Kubectl
+from access.documents import DATABASE_NODE, benchmark, on_node
+from access.kubectl import Kubectl, Manifest
 from access.operator import Helm
 
 HYPER = {
@@ -16,6 +16,7 @@ ANALYTICS = {
     "name": "analytics",
     "tpch": {"scaleFactor": "0.01", "queries": QUERIES, "warmupRuns": 1, "runs": 1},
 }
+PLACEMENT = {"database": on_node(DATABASE_NODE), "driver": {"colocation": "SameGuest"}}
 RUN_SECONDS = 600
 
 
@@ -24,11 +25,23 @@ def measured(operator: Helm, module_namespace: Kubectl) -> Benchmark:
     """The benchmark after its success."""
     resources = {"cpu": 1, "memory": "1Gi"}
     module_namespace.apply(
-        benchmark("hyper", database=HYPER, resources=resources, workloads=[ANALYTICS])
+        benchmark(
+            "hyper",
+            database=HYPER,
+            resources=resources,
+            placement=PLACEMENT,
+            workloads=[ANALYTICS],
+        )
     )
     found = Benchmark(module_namespace, "hyper")
     found.wait_until_succeeded(limit=RUN_SECONDS)
     return found
+
+
+@pytest.fixture(scope="module")
+def results(measured: Benchmark) -> dict[str, Manifest]:
+    """The driver's document of each target's one trial."""
+    return {record["target"]: record["result"] for record in measured.records().values()}
 
 
 def test_results_name_the_server_that_it_really_is(measured: Benchmark) -> None:
@@ -57,3 +70,24 @@ def test_the_queries_of_the_guest_were_compared_with_those_of_the_pod(measured: 
     (comparison,) = [c for c in measured.status["comparisons"] if c["metric"] == "totalRuntime"]
     assert (comparison["target"], comparison["workload"]) == ("vm", "analytics")
     assert float(comparison["slowdown"]) > -1
+
+
+def test_the_driver_talked_to_the_database_beside_it(results: dict[str, Manifest]) -> None:
+    assert set(results) == {"pod", "vm"}
+    for result in results.values():
+        assert result["parameters"]["atTarget"] is True
+        assert "127.0.0.1" in result["parameters"]["url"]
+
+
+def test_the_hypervisor_was_looked_at_from_inside_the_guest(results: dict[str, Manifest]) -> None:
+    assert "host" not in results["pod"]["target"]
+    seen = results["vm"]["target"]
+    assert seen["host"]["facts"]["kernel"] != seen["facts"]["kernel"]
+    used = [seen["host"][when]["processes"]["userSeconds"] for when in ("before", "after")]
+    assert used[1] > used[0]
+
+
+def test_no_network_is_compared(measured: Benchmark) -> None:
+    for target in measured.status["environment"]["targets"]:
+        assert target["properties"]["network path"] == "loopback"
+    assert "network path" not in measured.condition("FairnessVerified")["message"]

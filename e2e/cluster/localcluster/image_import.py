@@ -53,7 +53,8 @@ def _present(node: Node) -> set[tuple[str, str]]:
 
 
 def _import(node: Node, archive: Path, images: list[ImageReference]) -> None:
-    node.ctr("images", "import", str(archive))
+    # Unpacked by the first pod that runs it: most images run on one node, some on none.
+    node.ctr("images", "import", "--no-unpack", str(archive))
     for image in images:
         # Kubernetes reports an image's digest only from such a name: without one, imageID is
         # the digest of the configuration, which no manifest names.

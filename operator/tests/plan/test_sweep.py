@@ -217,8 +217,9 @@ def test_a_trial_of_a_sweep_is_found_again_by_its_id(
     spec = spec_with(sweep)
     trials = block(spec, seed, index).trials
     assert len({trial.id for trial in trials}) == len(trials)
-    for trial in trials:
-        assert len(trial.id) <= 63
+    assert all(len(trial.id) <= 63 for trial in trials)
+    # Each search makes the whole block again: a dozen of a large one, from all over it.
+    for trial in trials[:: len(trials) // 12 + 1]:
         assert trial_of(spec, seed, trial.id) == trial
 
 

@@ -90,12 +90,14 @@ fn may_be_absent(name: &str) -> bool {
     name.ends_with("_2M") || name.ends_with("_THP") || name.starts_with("READ_")
 }
 
-/// The kernel counted one fault for each page that was touched.
+/// The kernel counted one fault for each page that was touched. It may take a page back meanwhile, and count
+/// another: of many pages, of a few.
 fn faults_are_pages(probes: &BTreeMap<String, Value>) {
     for name in ["PAGE_FAULT_4K", "PAGE_FAULT_THP", "PAGE_FAULT_2M"] {
         let evidence = &probes[name]["evidence"];
         if probes[name].get("cost").is_some() {
-            assert_eq!(evidence["minorFaults"], evidence["pagesTouched"], "{name}");
+            let [faults, pages] = ["minorFaults", "pagesTouched"].map(|key| evidence[key].as_u64().unwrap());
+            assert!((pages..=pages + pages / 100).contains(&faults), "{name}: {evidence}");
         }
     }
     let file = &probes["PAGE_FAULT_FILE"]["evidence"];

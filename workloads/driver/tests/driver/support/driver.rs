@@ -29,7 +29,7 @@ pub fn finish(mut command: Command) -> Outcome {
 /// A command line of the driver for a database, with the right password.
 pub fn command_at(url: &str, line: &str) -> Command {
     let mut command = driver(&line.split_whitespace().collect::<Vec<_>>());
-    command.args(["--url", url, "--connect-timeout", "20s"]).env("DBBENCH_PASSWORD", PASSWORD);
+    command.args(["--url", url, "--connect-timeout", "60s"]).env("DBBENCH_PASSWORD", PASSWORD);
     command
 }
 

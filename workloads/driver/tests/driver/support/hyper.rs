@@ -59,7 +59,7 @@ impl Hyper {
 
     pub fn command(&self, database: &str, line: &str) -> Command {
         let mut command = driver(&line.split_whitespace().collect::<Vec<_>>());
-        command.args(["--url", &self.url(database), "--connect-timeout", "20s"]);
+        command.args(["--url", &self.url(database), "--connect-timeout", "60s"]);
         command
     }
 
