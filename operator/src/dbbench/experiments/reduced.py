@@ -6,6 +6,8 @@ caches. Figures of a reduced form show that an experiment runs, not what the stu
 """
 
 import copy
+import itertools
+import re
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -26,9 +28,14 @@ WORK_PROCESSES = [1, 2]
 COLD_QUERIES = [1, 4, 6, 12]
 """Each cold query costs a restart of the database, and in an emulated guest half a minute."""
 
-_TPCH = {"scaleFactor": "0.01", "runs": 2}
+SETUP_ROWS = 20000
+
+RUNS = 2
+_TPCH = {"scaleFactor": "0.01"}
 _TPCC = {"warehouses": 1, "clients": 1, "warmup": "3s", "duration": "8s"}
 _TATP = {"subscribers": 5000, "clients": 1, "warmup": "2s", "duration": "6s"}
+_SQL = {"clients": 1, "warmup": "2s", "duration": "6s"}
+_ROWS = re.compile(r"^\\set rows [0-9]+$", re.MULTILINE)
 _ZACHMANN = {"tableSize": "32M", "warmup": "2s", "duration": "8s", "maxSystemTime": "20%"}
 _MICRO = {"time": "1s", "fileSize": "16Mi", "sortSizes": [1000, 100000]}
 _TRIALS = {"min": 2}
@@ -86,12 +93,16 @@ def _targets(spec: Manifest) -> None:
 def _workload(workload: Manifest) -> None:
     tpch = workload.get("tpch")
     if tpch is not None:
-        tpch |= _TPCH
+        tpch |= _TPCH | {"runs": min(tpch.get("runs", RUNS), RUNS)}
         if "Cold" in tpch.get("cache", ()):
             tpch |= {"queries": list(COLD_QUERIES), "runs": 1}
-    for kind, values in (("tpcc", _TPCC), ("tatp", _TATP), ("zachmann", _ZACHMANN)):
+    kinds = {"tpcc": _TPCC, "tatp": _TATP, "sql": _SQL, "zachmann": _ZACHMANN}
+    for kind, values in kinds.items():
         if kind in workload:
             workload[kind] |= values
+    setup = workload.get("sql", {}).get("setup", {})
+    if "text" in setup:
+        setup["text"] = _ROWS.sub(rf"\\set rows {SETUP_ROWS}", setup["text"])
     micro = workload.get("micro", {})
     micro |= {name: value for name, value in _MICRO.items() if name in micro}
     if "threads" in micro:
@@ -121,6 +132,13 @@ def _differences(path: str, one: Any, two: Any) -> list[str]:  # noqa: ANN401 - 
             line
             for name in dict.fromkeys([*ones, *twos])
             for line in _differences(f"{path}[{name}]", ones.get(name), twos.get(name))
+        ]
+    if isinstance(one, str) and isinstance(two, str) and "\n" in one:
+        lines = itertools.zip_longest(one.splitlines(), two.splitlines())
+        return [
+            line
+            for number, (before, after) in enumerate(lines, 1)
+            for line in _differences(f"{path}, line {number}", before, after)
         ]
     return [] if one == two else [f"{path}: {_shown(one)} -> {_shown(two)}"]
 

@@ -160,6 +160,18 @@ def connection_terms(*manifests: str) -> tuple[View, ...]:
     )  # fmt: skip
 
 
+def first_and_later(*manifests: str) -> tuple[View, ...]:
+    """S9: page faults of the first pass on a connection, and of one that follows others."""
+    return tuple(
+        View(
+            manifest, f"Page faults of the {name} pass ({manifest})", measured.page_faults(name),
+            _NONE,
+        )
+        for manifest in manifests
+        for name in ("first", "later")
+    )  # fmt: skip
+
+
 def cold(manifest: str) -> tuple[View, ...]:
     """S11: the queries."""
     return (
@@ -233,6 +245,22 @@ def scale_up(manifest: str) -> tuple[View, ...]:
 def unit_costs(manifest: str) -> tuple[View, ...]:
     """S10, S15, S16, S21, S22: what single events cost."""
     return (View(manifest, "Cost of one event", measured.costs(_COSTS), _NONE),)
+
+
+def reading_tables(manifest: str) -> tuple[View, ...]:
+    """S16, S17: how fast a table without index is read, and what each level reads for it."""
+    return tuple(
+        View(manifest, f"{title}, {way}", measure, _NONE)
+        for workload, way in (
+            ("whole", "from its beginning"),
+            ("offset", "from its middle"),
+            ("pages", "page by page at random"),
+        )
+        for title, measure in (
+            ("A table read", measured.whole(workload, "throughput")),
+            ("Bytes of a read", measured.bytes_read(workload)),
+        )
+    )
 
 
 def order_entry(manifest: str) -> tuple[View, ...]:
