@@ -17,6 +17,7 @@ from localcluster.errors import ClusterError
 
 _MARK = "DBBENCH_CLUSTER_STATE"
 _DEATH_SECONDS = 20.0
+_EXEC_SECONDS = 1.0
 
 
 def run(
@@ -112,7 +113,7 @@ class Processes:
             raise ClusterError(f"{name} ended at once{self.log_tail(name)}")
         process = Process(name, popen.pid, stat[2])
         # Popen returns in the middle of exec, a moment before the new environment shows.
-        while process.is_alive() and not self._is_ours(process.pid):
+        while process.is_alive() and not self._is_marked(process):
             time.sleep(0.001)
         record = {"pid": process.pid, "started": process.started}
         fresh = self._records / f"{name}.new"
@@ -136,7 +137,7 @@ class Processes:
             process = Process(name, record["pid"], record["started"])
         except (FileNotFoundError, ValueError, KeyError):
             return None
-        return process if process.is_alive() and self._is_ours(process.pid) else None
+        return process if self._is_marked(process) else None
 
     def ensure(self, name: str, command: Sequence[str]) -> bool:
         """Starts ``name`` unless it runs; tells whether it had to."""
@@ -150,7 +151,7 @@ class Processes:
         return [
             Process(f"pid {pid}", pid, stat[2])
             for pid in _pids()
-            if self._is_ours(pid) and (stat := _stat(pid)) is not None
+            if self._carries_mark(_environment_of(pid)) and (stat := _stat(pid)) is not None
         ]
 
     def log(self, name: str) -> Path:
@@ -166,12 +167,27 @@ class Processes:
         tail = "\n  ".join(text.splitlines()[-lines:])
         return f"; the end of {self.log(name)}:\n  {tail}"
 
-    def _is_ours(self, pid: int) -> bool:
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            return False
+    def _is_marked(self, process: Process) -> bool:
+        """Whether it runs and is this cluster's."""
+        deadline = time.monotonic() + _EXEC_SECONDS
+        while process.is_alive():
+            environment = _environment_of(process.pid)
+            # In the middle of exec, which some daemons do several times, it has none.
+            if environment or time.monotonic() > deadline:
+                return self._carries_mark(environment)
+            time.sleep(0.001)
+        return False
+
+    def _carries_mark(self, environment: bytes) -> bool:
         return f"{_MARK}={self._state}".encode() in environment.split(b"\0")
+
+
+def _environment_of(pid: int) -> bytes:
+    """Empty for a thread of the kernel, in the middle of exec, and where it must not be read."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def _pids() -> Iterator[int]:

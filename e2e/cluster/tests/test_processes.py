@@ -51,6 +51,14 @@ def test_recycled_pid_is_not_taken_for_ours(processes: Processes, tmp_path: Path
             stranger.kill()
 
 
+def test_process_that_becomes_other_programs_is_never_lost(processes: Processes) -> None:
+    chain = [*("env",) * 20, "sleep", "100"]
+    for _ in range(20):
+        process = processes.start("a", chain)
+        assert all(processes.find("a") == process for _ in range(100))
+        kill([process])
+
+
 def test_process_without_a_record_is_still_known_as_ours(
     processes: Processes, tmp_path: Path
 ) -> None:

@@ -46,9 +46,9 @@ def summary():
         "spec": {"targets": [{"name": "pod"}, {"name": "vm"}, {"name": "other"}]},
         "comparisons": [comparison(), comparison(primary=False, slowdown=9.0)],
         "queries": [
-            comparison(query="Q2"),
-            comparison(query="Q1", target="other"),
-            comparison(query="Q3", cell="connection=Shared", interval=None),
+            comparison(query="Q2", account=None),
+            comparison(query="Q1", target="other", account=None),
+            comparison(query="Q3", cell="connection=Shared", interval=None, account=None),
         ],
         "latencies": [
             comparison(operation="PAYMENT", quantile=quantile) for quantile in ("p50", "p95", "p99")
@@ -153,6 +153,20 @@ def test_counts_costs_and_bytes_are_those_of_both_sides(summary):
     assert costs["system call"] == Figure("seconds", 1e-7, None)
     levels = measured.bytes_read("analytics")(summary, "vm")
     assert levels["read by the guest's host"] == Figure("bytes", None, 9e6)
+
+
+def test_queries_that_were_counted_have_terms_faults_and_bytes_of_their_own(summary):
+    summary["queries"][0]["account"] = ACCOUNT
+    terms = measured.query_terms("analytics", "user", "pageFaults")(summary, "vm")
+    assert terms == {
+        "Q2 user time": Figure("seconds", 1.0, 1.2, 0.2),
+        "Q2 page faults": Figure("seconds", 0.1, 0.3, 0.19),
+    }
+    faults = measured.query_faults("analytics")(summary, "vm")
+    assert faults == {"Q2": Figure("count", 1000.0, 1100.0)}
+    levels = measured.query_bytes("analytics")(summary, "vm")
+    assert levels["Q2 read by the guest's host"] == Figure("bytes", None, 9e6)
+    assert measured.query_terms("analytics", "user")(summary, "other") == {}
 
 
 def test_without_counters_there_are_no_terms(summary):

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from dbbench.explain import Cause, Events, IoBytes, Plan, observe
+from dbbench.explain import Cause, Events, IoBytes, Plan, observe, observe_queries
 
 BEFORE = {
     "takenAt": "2026-11-21T08:00:00.000Z",
@@ -133,6 +133,33 @@ def test_counters_around_each_query_are_used_where_all_have_them():
     assert found.seconds == {Cause.USER: 6, Cause.SYSTEM: 0}
     del operations[1]["executions"]
     assert observe(document(operations=operations)).seconds[Cause.USER] == 12
+
+
+def test_each_query_has_its_own_counters_blocks_and_plan():
+    def execution(seconds, blocks):
+        counted = {"processes": {"userSeconds": seconds, "minorFaults": 100 * seconds}}
+        read = {"io": {"readBytes": 8192 * blocks}}
+        return {"blocksRead": blocks, "target": counted | read, "host": read}
+
+    operations = [
+        {
+            "name": "Q1", "planFingerprint": "ab", "runtimesSeconds": [2.0, 3.0],
+            "executions": [execution(1.0, 2), execution(2.0, 3)],
+        },
+        {"name": "Q2", "runtimesSeconds": [1.0], "executions": [execution(0.5, 0)]},
+        {"name": "Q3", "runtimesSeconds": [1.0, 1.0], "executions": [execution(0.5, 0)]},
+        {"name": "Q4", "runtimesSeconds": [1.0], "executions": [{"blocksRead": 1}]},
+        {"name": "Q5", "runtimesSeconds": [1.0]},
+    ]  # fmt: skip
+    found = observe_queries(document(operations=operations, parameters={}))
+    assert list(found) == ["Q1", "Q2"]
+    assert found["Q1"].window_seconds == 5
+    assert found["Q1"].seconds == {Cause.USER: 3}
+    assert found["Q1"].events == {Cause.PAGE_FAULTS: Events(300, 2e-6)}
+    assert found["Q1"].io == IoBytes(database=5 * 8192, target=5 * 8192, host=5 * 8192)
+    assert found["Q1"].plans == {"Q1": Plan("ab", 2.5)}
+    assert found["Q2"].io.database == 0
+    assert observe_queries(document()) == {}
 
 
 @pytest.mark.parametrize("broken", [{"before": []}, {"after": {"takenAt": "now"}}, {"facts": 3}])

@@ -1,6 +1,7 @@
 """Causes in the analysis, in status, in summary.json and in the report."""
 
 import copy
+import json
 
 import pytest
 
@@ -9,6 +10,7 @@ from dbbench.explain import Cause, Observation, Pair, Side, account
 from dbbench.results.analysis import analyse
 from dbbench.results.causes import account_document, cause
 from dbbench.results.documents import results_data, summary, to_markdown
+from dbbench.results.page.assembly import to_html
 
 NOBODY = frozenset()
 
@@ -38,6 +40,85 @@ def counted(records):
         return type(record)(**{**record.__dict__, "result": result})
 
     return [with_counters(record) for record in records]
+
+
+@pytest.fixture
+def watched(counted):
+    """With counters around each run of each query: in vm Q1 faults, and Q2 waits for its disk.
+
+    Q2 takes twice as long there, and waits for 15 % of that; most of it nothing explains.
+    """
+
+    def execution(record, query, seconds):
+        vm = record.target == "vm"
+        system = 0.6 if vm and query == "Q1" else 0.1
+        waits = 0.3 if vm and query == "Q2" else 0.0
+        return {
+            "target": {
+                "processes": {
+                    "userSeconds": 0.4 * seconds,
+                    "systemSeconds": system * seconds,
+                    "minorFaults": system * seconds / (3.5e-6 if vm else 1.5e-6),
+                },
+                "pressure": {"io": {"someSeconds": waits * seconds}},
+            }
+        }
+
+    def with_executions(record):
+        result = copy.deepcopy(record.result)
+        for operation in result["operations"]:
+            operation["executions"] = [
+                execution(record, operation["name"], seconds)
+                for seconds in operation.get("runtimesSeconds", ())
+            ]
+            if record.target == "vm" and operation["name"] == "Q2":
+                operation["runtimesSeconds"] = [2 * x for x in operation["runtimesSeconds"]]
+        return type(record)(**{**record.__dict__, "result": result})
+
+    return [with_executions(record) for record in counted]
+
+
+def test_every_query_has_an_account_that_adds_up_where_its_runs_were_counted(benchmark, watched):
+    document = summary(benchmark, analyse(benchmark, watched, NOBODY), watched, None)
+    assert {found["query"] for found in document["queries"]} == {"Q1", "Q2", "Q10"}
+    for found in document["queries"]:
+        account = found["account"]
+        assert account["baselineSeconds"] == found["baselineValue"]
+        assert account["seconds"] == pytest.approx(found["absolute"])
+        wholes = [term["seconds"] for term in account["terms"] if term["partOf"] is None]
+        assert sum(wholes) == pytest.approx(found["absolute"], abs=1e-12)
+        named = {"Q1": "page faults", "Q2": "unexplained", "Q10": ""}[found["query"]]
+        assert found["cause"].partition(":")[0] == named
+        waited = {term["cause"]: term["targetSeconds"] for term in account["terms"]}["ioWait"]
+        share = 0.15 if found["query"] == "Q2" else 0.0
+        assert waited == pytest.approx(share * found["targetValue"])
+
+
+def test_the_reports_have_a_row_of_causes_for_each_query_that_was_counted(
+    benchmark, counted, watched
+):
+    document = summary(benchmark, analyse(benchmark, watched, NOBODY), watched, None)
+    text = to_markdown(document)
+    assert (
+        "| query | difference | user time | system time | page faults | waiting for I/O |" in text
+    )
+    assert (
+        sum(line.startswith("| Q1 |") and "page faults" in line for line in text.splitlines()) == 2
+    )
+    assert "What each cause adds to each query" in to_html(document, [])
+    without = summary(benchmark, analyse(benchmark, counted, NOBODY), counted, None)
+    assert all(found["account"] is None for found in without["queries"])
+    assert all(found["cause"] == "" for found in without["queries"])
+    assert "| query | difference |" not in to_markdown(without)
+
+
+def test_accounts_of_queries_are_the_first_to_be_left_out(benchmark, watched):
+    document = summary(benchmark, analyse(benchmark, watched, NOBODY), watched, None)
+    data = results_data(document | {"queries": document["queries"] * 40})
+    kept = json.loads(data["summary.json"])
+    assert kept["omitted"] == ["trials.notMeasured", "queries.account"]
+    assert len(kept["queries"]) == 40 * len(document["queries"])
+    assert all(found["account"] is None and "cause" in found for found in kept["queries"])
 
 
 def test_every_slowdown_has_its_largest_cause_in_status(benchmark, counted):

@@ -108,6 +108,59 @@ CAUSES = {
 """Terms of an account that the studies have, and the rows they are shown in."""
 
 
+def query_terms(workload: str, *causes: str, cell: str = "") -> Measure:
+    """What causes add to a run of each query, in seconds: `Q1 user time`; see CAUSES."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        return {
+            f"{query['query']} {CAUSES[cause].removeprefix('of that ')}": Figure(
+                "seconds", term["baselineSeconds"], term["targetSeconds"], term["seconds"]
+            )
+            for query in _explained_queries(summary, workload, cell, target)
+            for cause in causes
+            for term in query["account"]["terms"]
+            if term["cause"] == cause
+        }
+
+    return measure
+
+
+def query_faults(workload: str, cell: str = "") -> Measure:
+    """Minor faults in a run of each query: `Q1`, ..."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        found: Figures = {}
+        for query in _explained_queries(summary, workload, cell, target):
+            counts = [
+                events.get("pageFaults", {}).get("count")
+                for events in (
+                    query["account"]["evidence"][side]["events"] for side in ("baseline", "target")
+                )
+            ]
+            if any(count is not None for count in counts):
+                found[query["query"]] = Figure("count", *counts)
+        return found
+
+    return measure
+
+
+def query_bytes(workload: str, cell: str = "") -> Measure:
+    """Bytes that a run of each query reads at each level: `Q1 needed by the database`; LEVELS."""
+
+    def measure(summary: Document, target: str) -> Figures:
+        found: Figures = {}
+        for query in _explained_queries(summary, workload, cell, target):
+            base, other = (
+                query["account"]["evidence"][side]["readBytes"] for side in ("baseline", "target")
+            )
+            for level, label in LEVELS.items():
+                if base[level] is not None or other[level] is not None:
+                    found[f"{query['query']} {label}"] = Figure("bytes", base[level], other[level])
+        return found
+
+    return measure
+
+
 def page_faults(workload: str, cell: str = "") -> Measure:
     """Minor faults in one unit of work."""
 
@@ -279,6 +332,13 @@ def _accounts(summary: Document, workload: str, cell: str, target: str) -> list[
     """One, or none where a side has no counters."""
     found = _primary(summary, workload, cell, target)
     return [one["account"] for one in found if one.get("account")]
+
+
+def _explained_queries(
+    summary: Document, workload: str, cell: str, target: str
+) -> list[Mapping[str, Any]]:
+    """Those with an account: none where counters were not read around each query."""
+    return [one for one in _of(summary["queries"], workload, cell, target) if one.get("account")]
 
 
 def _of(

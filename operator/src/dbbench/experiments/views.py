@@ -21,6 +21,51 @@ def _warm_terms() -> Figures:
     }
 
 
+def _warm_query_terms() -> Figures:
+    return {
+        f"{row['query']} {kind} time": Figure("seconds", difference=float(row[f"delta_{kind}_s"]))
+        for row in published.rows(_WARM)
+        for kind in ("user", "system")
+    }
+
+
+def _warm_query_faults() -> Figures:
+    return {
+        row["query"]: Figure("count", float(row["base_faults"]), float(row["xen_faults"]))
+        for row in published.rows(_WARM)
+    }
+
+
+def _warm_fault_times() -> Figures:
+    return {
+        f"{row['query']} page faults": Figure("seconds", difference=float(row["predicted_s"]))
+        for row in published.rows(_WARM)
+    }
+
+
+def _cold_query_waits() -> Figures:
+    found = {}
+    for row in published.rows(_COLD):
+        base, xen = (float(row[f"{side}_iowait_s"]) for side in ("base", "xen"))
+        found[f"{row['query']} waiting for I/O"] = Figure("seconds", base, xen, xen - base)
+    return found
+
+
+def _cold_query_bytes() -> Figures:
+    found: Figures = {}
+    for row in published.rows(_COLD):
+        needed, guest, host = (
+            float(row[f"{level}_read_mb"]) * _MEGABYTE for level in ("base", "domu", "dom0")
+        )
+        for level, (base, xen) in {
+            "database": (needed, needed),
+            "target": (needed, guest),
+            "host": (None, host),
+        }.items():
+            found[f"{row['query']} {measured.LEVELS[level]}"] = Figure("bytes", base, xen)
+    return found
+
+
 def _warm_faults() -> Figures:
     base, xen = (published.total(_WARM, f"{side}_faults") for side in ("base", "xen"))
     return {"page faults": Figure("count", base, xen)}
@@ -99,6 +144,11 @@ def warm_terms(manifest: str) -> tuple[View, ...]:
             "sums over the queries of the breakdown in Minhas' thesis, 2007; page faults at "
             "3.5 - 1.67 us each", _XEN, _warm_terms,
         ),
+        View(
+            manifest, "User and system time of each query",
+            measured.query_terms(_ANALYTICS, "user", "system"),
+            "the breakdown in Minhas' thesis, 2007", _XEN, _warm_query_terms,
+        ),
     )  # fmt: skip
 
 
@@ -109,6 +159,16 @@ def warm_faults(manifest: str) -> tuple[View, ...]:
             manifest, "Page faults of a pass", measured.page_faults(_ANALYTICS),
             "sums over the queries of Table 3 of Minhas et al. 2008, which prints ten; the others "
             "from the breakdown", _XEN, _warm_faults,
+        ),
+        View(
+            manifest, "Page faults of each query", measured.query_faults(_ANALYTICS),
+            "Table 3 of Minhas et al. 2008, which prints ten; the others from the breakdown", _XEN,
+            _warm_query_faults,
+        ),
+        View(
+            manifest, "What page faults add to each query",
+            measured.query_terms(_ANALYTICS, "pageFaults"),
+            "the faults at 3.5 - 1.67 us each", _XEN, _warm_fault_times,
         ),
     )  # fmt: skip
 
@@ -195,6 +255,11 @@ def cold_terms(manifest: str) -> tuple[View, ...]:
             manifest, "Where the time of a pass went", measured.terms(_ANALYTICS),
             "sums over the queries of Table 6 of Minhas et al. 2008", _XEN, _cold_terms,
         ),
+        View(
+            manifest, "User time, system time and waiting for I/O of each query",
+            measured.query_terms(_ANALYTICS, "user", "system", "ioWait"),
+            "Table 6 of Minhas et al. 2008, which prints the waiting", _XEN, _cold_query_waits,
+        ),
     )  # fmt: skip
 
 
@@ -205,6 +270,10 @@ def magnification(manifest: str) -> tuple[View, ...]:
             manifest, "Bytes read in a pass", measured.bytes_read(_ANALYTICS),
             "sums over the queries of Table 6 of Minhas et al. 2008", _XEN, _cold_bytes,
         ),
+        View(
+            manifest, "Bytes read by each query", measured.query_bytes(_ANALYTICS),
+            "Table 6 of Minhas et al. 2008", _XEN, _cold_query_bytes,
+        ),
     )  # fmt: skip
 
 
@@ -214,6 +283,7 @@ def read_ahead(manifest: str) -> tuple[View, ...]:
         View(manifest, "Queries from disk", measured.queries(_ANALYTICS), _NONE),
         View(manifest, "All queries together", measured.aggregates(_ANALYTICS), _NONE),
         View(manifest, "Bytes read in a pass", measured.bytes_read(_ANALYTICS), _NONE),
+        View(manifest, "Bytes read by each query", measured.query_bytes(_ANALYTICS), _NONE),
     )
 
 

@@ -7,7 +7,7 @@ from dbbench.explain.account import Account, Pair, Side, Term, account
 from dbbench.explain.cause import Cause
 from dbbench.explain.evidence import Evidence
 from dbbench.explain.intervention import TESTS
-from dbbench.explain.observation import Events, IoBytes, Observation, Plan, observe
+from dbbench.explain.observation import Events, IoBytes, Observation, Plan, observe, observe_queries
 
 __all__ = [
     "TESTS",
@@ -23,4 +23,5 @@ __all__ = [
     "Term",
     "account",
     "observe",
+    "observe_queries",
 ]

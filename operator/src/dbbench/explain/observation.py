@@ -96,27 +96,71 @@ class Observation:
 
 
 def observe(document: Document) -> Observation | None:
-    """None without counters of the target from both ends of the window."""
+    """Of the whole window; None without counters of the target from both ends of it.
+
+    Where counters were read around each run of each query, the window is the time of these runs.
+    """
+    operations = parts(document, "operations")
+    if operations and all(map(_runs, operations)):
+        return _of_queries(document, operations, _database_bytes(document))
     target = part(document, "target")
-    executions = list(_executions(document))
-    if executions:
-        differences = [part(execution, "target") for execution, _ in executions]
-        hosts = [part(execution, "host") for execution, _ in executions]
-        window = math.fsum(seconds for _, seconds in executions)
-        driver = None
-    else:
-        differences = [growth(part(target, "before"), part(target, "after"))]
-        host = part(target, "host")
-        hosts = [growth(part(host, "before"), part(host, "after"))]
-        window = seconds_between(part(target, "before"), part(target, "after"))
-        # Inside the target its time is in the target's own counters.
-        inside = part(document, "parameters").get("atTarget") is True
-        driver = None if inside else _total([part(document, "driverUsage")], _DRIVER)
+    host = part(target, "host")
+    # Inside the target the driver's time is in the target's own counters.
+    inside = part(document, "parameters").get("atTarget") is True
+    return _observation(
+        document,
+        window=seconds_between(part(target, "before"), part(target, "after")),
+        differences=[growth(part(target, "before"), part(target, "after"))],
+        hosts=[growth(part(host, "before"), part(host, "after"))],
+        driver=None if inside else _total([part(document, "driverUsage")], _DRIVER),
+        plans=dict(_plans(parts(document, "operations"))),
+        database=_database_bytes(document),
+    )
+
+
+def observe_queries(document: Document) -> dict[str, Observation]:
+    """Each query apart, by its name, where counters were read around each of its runs."""
+    found = {}
+    for operation in parts(document, "operations"):
+        runs = _runs(operation)
+        blocks = _total([execution for execution, _ in runs], ("blocksRead",)) if runs else None
+        own = _of_queries(document, [operation], _bytes_of_blocks(document, blocks))
+        if own is not None:
+            found[str(operation.get("name"))] = own
+    return found
+
+
+def _of_queries(
+    document: Document, operations: Sequence[Document], database: float | None
+) -> Observation | None:
+    runs = [run for operation in operations for run in _runs(operation)]
+    return _observation(
+        document,
+        window=math.fsum(seconds for _, seconds in runs),
+        differences=[part(execution, "target") for execution, _ in runs],
+        hosts=[part(execution, "host") for execution, _ in runs],
+        driver=None,
+        plans=dict(_plans(operations)),
+        database=database,
+    )
+
+
+def _observation(
+    document: Document,
+    *,
+    window: float,
+    differences: Sequence[Document],
+    hosts: Sequence[Document],
+    driver: float | None,
+    plans: Mapping[str, Plan],
+    database: float | None,
+) -> Observation | None:
+    """From the growth of the counters of target and host; None of an empty window."""
     if not window > 0:
         return None
     parameters = part(document, "parameters")
     unknown = _OF_LIVING_THREADS if parameters.get("connection") == "per-query" else ()
-    costs = _unit_costs(part(target, "facts"))
+    costs = _unit_costs(part(part(document, "target"), "facts"))
     return Observation(
         window_seconds=window,
         clients=_clients(parameters),
@@ -131,10 +175,10 @@ def observe(document: Document) -> Observation | None:
             for cause, count in _counts(differences).items()
             if cause not in unknown and _UNIT_COSTS[cause] in costs
         },
-        plans=dict(_plans(document)),
+        plans=plans,
         unit_costs=costs,
         io=IoBytes(
-            database=_database_bytes(document),
+            database=database,
             target=_sum(differences, ("io", "readBytes")),
             host=_sum(hosts, ("io", "readBytes")),
         ),
@@ -144,16 +188,13 @@ def observe(document: Document) -> Observation | None:
     )
 
 
-def _executions(document: Document) -> Iterator[tuple[Document, float]]:
-    """Counters around each measured query, with its runtime; nothing where any query lacks them."""
-    found = []
-    for operation in parts(document, "operations"):
-        executions, runtimes = parts(operation, "executions"), _runtimes(operation)
-        if len(executions) != len(runtimes) or not executions:
-            return
-        found += list(zip(executions, runtimes, strict=True))
-    if all(part(execution, "target") for execution, _ in found):
-        yield from found
+def _runs(operation: Document) -> list[tuple[Document, float]]:
+    """Counters around each measured run, with its runtime; empty where any run lacks them."""
+    executions, runtimes = parts(operation, "executions"), _runtimes(operation)
+    if len(executions) != len(runtimes):
+        return []
+    complete = all(part(execution, "target") for execution in executions)
+    return list(zip(executions, runtimes, strict=True)) if complete else []
 
 
 def _counts(differences: Sequence[Document]) -> dict[Cause, float]:
@@ -175,15 +216,18 @@ def _unit_costs(facts: Document) -> dict[str, float]:
     }
 
 
-def _plans(document: Document) -> Iterator[tuple[str, Plan]]:
-    for operation in parts(document, "operations"):
+def _plans(operations: Sequence[Document]) -> Iterator[tuple[str, Plan]]:
+    for operation in operations:
         fingerprint, runtimes = operation.get("planFingerprint"), _runtimes(operation)
         if isinstance(fingerprint, str) and runtimes:
             yield str(operation.get("name")), Plan(fingerprint, statistics.median(runtimes))
 
 
 def _database_bytes(document: Document) -> float | None:
-    blocks = number(document, "blocksRead")
+    return _bytes_of_blocks(document, number(document, "blocksRead"))
+
+
+def _bytes_of_blocks(document: Document, blocks: float | None) -> float | None:
     size = _BLOCK_BYTES.get(str(part(document, "server").get("engine")))
     return None if blocks is None or size is None else blocks * size
 

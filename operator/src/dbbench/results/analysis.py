@@ -4,7 +4,6 @@ Only records with outcome Measured count; the others are counted, and shown besi
 """
 
 import math
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +15,10 @@ from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.spec import CONTROL
 from dbbench.api.workload import Workload
-from dbbench.explain import Account, observe
+from dbbench.explain import Account, observe, observe_queries
 from dbbench.plan import Cell, cells
 from dbbench.results import driver_result
-from dbbench.results.causes import cause, explained
+from dbbench.results.causes import cause, explained, explained_query
 from dbbench.results.consolidation import InstanceFigures, instance_figures
 from dbbench.results.curves import Curve, curves
 from dbbench.results.driver_result import UNIT_COST, ResultError
@@ -88,12 +87,24 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class QueryComparison:
-    """One query of a TPC-H cell on one target; `slowdown.cell` is the query's name."""
+    """One query of a TPC-H cell on one target; `slowdown.cell` is the query's name.
+
+    It has an account only where both sides have counters around each of its runs.
+    """
 
     cell: Cell
     slowdown: Slowdown
     share_of_baseline: float
     contribution: float
+    emulated: bool
+    account: Account | None = None
+
+    @property
+    def cause(self) -> str:
+        """The largest cause in one sentence; empty without a slowdown or an account."""
+        if self.account is None:
+            return ""
+        return cause(self.account, self.slowdown.verdict, self.emulated)
 
 
 @dataclass(frozen=True)
@@ -182,8 +193,8 @@ def analyse(
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts. `latencies=False` leaves `operations`, `latencies`, `curves` and `variants` empty:
-    merging histograms takes most of the time.
+    counts. `latencies=False` leaves `operations`, `latencies`, `curves`, `variants` and the
+    accounts of queries empty: merging histograms takes most of the time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -221,7 +232,9 @@ def analyse(
                 )
                 for slowdown in table.slowdowns
             ]
-        queries += _queries(cell, query_table)
+        queries += _queries(
+            cell, query_table, trials if latencies else (), spec.baseline, emulated_targets
+        )
         instances += [
             found
             for target in spec.measured_targets
@@ -345,10 +358,16 @@ def _usable(
         else:
             started = datetime.fromisoformat(record.started).timestamp()
             seconds = datetime.fromisoformat(record.finished).timestamp() - started
-            observation = observe(record.result) if record.result else None
+            document = record.result or {}
             trials.append(
                 MeasuredTrial(
-                    record.target, str(record.block), started, seconds, result, observation
+                    record.target,
+                    str(record.block),
+                    started,
+                    seconds,
+                    result,
+                    observe(document),
+                    observe_queries(document),
                 )
             )
     return trials, refused
@@ -372,23 +391,38 @@ def _metric_samples(trials: Sequence[MeasuredTrial], name: str, unit: Unit) -> l
 
 def _query_samples(trials: Sequence[MeasuredTrial]) -> list[Sample]:
     """The median of each query's measured runs within a trial: one sample for each block."""
-    samples = []
-    for trial in trials:
-        for operation in trial.result.operations:
-            median = statistics.median(operation.runtimes) if operation.runtimes else 0.0
-            if median > 0:
-                samples.append(trial.sample(operation.name, median, Unit.SECONDS))
+    samples = [
+        trial.sample(query, seconds, Unit.SECONDS)
+        for trial in trials
+        for query, seconds in trial.runtimes().items()
+    ]
     return sorted(samples, key=lambda sample: natural(sample.cell))
 
 
 def _account(trials: Sequence[MeasuredTrial], baseline: str, slowdown: Slowdown) -> Account | None:
-    base, own = (
-        [trial for trial in trials if trial.target == name] for name in (baseline, slowdown.target)
-    )
-    return explained(base, own, slowdown)
+    return explained(*_sides(trials, baseline, slowdown.target), slowdown)
 
 
-def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
+def _query_account(
+    trials: Sequence[MeasuredTrial], baseline: str, slowdown: Slowdown
+) -> Account | None:
+    return explained_query(*_sides(trials, baseline, slowdown.target), slowdown)
+
+
+def _sides(
+    trials: Sequence[MeasuredTrial], baseline: str, target: str
+) -> tuple[list[MeasuredTrial], list[MeasuredTrial]]:
+    base, own = ([one for one in trials if one.target == name] for name in (baseline, target))
+    return base, own
+
+
+def _queries(
+    cell: Cell,
+    table: stats.ComparisonTable,
+    trials: Sequence[MeasuredTrial],
+    baseline: str,
+    emulated_targets: frozenset[str],
+) -> list[QueryComparison]:
     shares = {
         (aggregate.target, share.cell): share
         for aggregate in table.aggregates
@@ -400,6 +434,8 @@ def _queries(cell: Cell, table: stats.ComparisonTable) -> list[QueryComparison]:
             slowdown,
             shares[slowdown.target, slowdown.cell].of_baseline,
             shares[slowdown.target, slowdown.cell].contribution,
+            bool({baseline, slowdown.target} & emulated_targets),
+            _query_account(trials, baseline, slowdown),
         )
         for slowdown in table.slowdowns
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from dbbench.explain import Cause
+from dbbench.results import query_causes
 from dbbench.results.causes import LABELS
 from dbbench.results.figures import level, share, time
 from dbbench.results.tables import table
@@ -70,7 +71,17 @@ def _account(document: Document, found: Document) -> list[str]:
     missing = [LABELS[Cause(name)] for name in account["notMeasured"]]
     if missing:
         lines += ["", f"Not measured on both sides: {', '.join(missing)}."]
-    return lines + _evidence(account["evidence"], baseline, target)
+    return [
+        *lines,
+        *_evidence(account["evidence"], baseline, target),
+        *_of_queries(document, found),
+    ]
+
+
+def _of_queries(document: Document, found: Document) -> list[str]:
+    rows = query_causes.rows(document, found)
+    header = query_causes.header(document, found)
+    return ["", query_causes.QUERIES, "", *table(header, rows, left=1)] if rows else []
 
 
 def _interval(bounds: Mapping[str, float] | None) -> str:

@@ -1,6 +1,6 @@
 """Accounts of slowdowns: from trials, in one sentence, and as part of summary.json. No I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dbbench import stats
@@ -41,12 +41,31 @@ def explained(
     A unit of work is one pass of the queries where the metric is a time, and one transaction of one
     client, or one read of one work process, where it is a rate.
     """
+    return _explained(baseline, target, slowdown, lambda trial: _side(trial, slowdown))
+
+
+def explained_query(
+    baseline: Sequence[MeasuredTrial], target: Sequence[MeasuredTrial], slowdown: Slowdown
+) -> Account | None:
+    """The account of one query's slowdown, whose `cell` is its name; a unit of work is one run.
+
+    None where a trial of either side has no counters around each run of the query.
+    """
+    return _explained(baseline, target, slowdown, lambda trial: _query_side(trial, slowdown.cell))
+
+
+def _explained(
+    baseline: Sequence[MeasuredTrial],
+    target: Sequence[MeasuredTrial],
+    slowdown: Slowdown,
+    side: Callable[[MeasuredTrial], Side | None],
+) -> Account | None:
     before = {trial.block: trial for trial in baseline}
     both = [(before[one.block], one) for one in target if one.block in before]
     pairs, clients = [], 1.0
     # In the order in which the slowdown's estimate takes them.
     for base, other in sorted(both, key=lambda sides: sides[1].block):
-        sides = [_side(trial, slowdown) for trial in (base, other)]
+        sides = [side(trial) for trial in (base, other)]
         if sides[0] is None or sides[1] is None:
             return None
         pairs.append(Pair(sides[0], sides[1], other.started - base.started))
@@ -65,6 +84,11 @@ def _side(trial: MeasuredTrial, slowdown: Slowdown) -> Side | None:
     if observation is None:
         return None
     return Side(observation.clients / value if slowdown.unit.is_rate else value, observation)
+
+
+def _query_side(trial: MeasuredTrial, query: str) -> Side | None:
+    seconds, observation = trial.runtimes().get(query), trial.queries.get(query)
+    return None if seconds is None or observation is None else Side(seconds, observation)
 
 
 def named(found: Account | None, verdict: Verdict) -> Cause | None:

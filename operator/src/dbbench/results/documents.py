@@ -54,19 +54,23 @@ def results_data(document: Document) -> dict[str, str]:
         trials["notMeasured"] = trials["notMeasured"][:_LONGEST_NOT_MEASURED]
         fitting |= {"trials": trials, "omitted": [*fitting["omitted"], "trials.notMeasured"]}
         data = _rendered(fitting)
+    if _size(data) > LIMIT_BYTES and any(one["account"] for one in fitting["queries"]):
+        fitting |= _without_accounts(fitting, "queries")
+        data = _rendered(fitting)
     for part in _DISPENSABLE:
         if _size(data) <= LIMIT_BYTES:
             break
         fitting |= {part: [], "omitted": [*fitting["omitted"], part]}
         data = _rendered(fitting)
     if _size(data) > LIMIT_BYTES:
-        bare = {
-            part: [found | {"account": None} for found in fitting[part]]
-            for part in ("comparisons", "controls")
-        }
-        fitting |= bare | {"omitted": [*fitting["omitted"], "comparisons.account"]}
+        fitting |= _without_accounts(fitting, "comparisons", "controls")
         data = _rendered(fitting)
     return data
+
+
+def _without_accounts(document: Document, *parts: str) -> Document:
+    bare = {part: [found | {"account": None} for found in document[part]] for part in parts}
+    return bare | {"omitted": [*document["omitted"], f"{parts[0]}.account"]}
 
 
 def to_json(document: Document) -> str:

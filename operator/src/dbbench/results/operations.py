@@ -1,9 +1,10 @@
 """Operations of trials: counts, errors, and latencies with the spread over blocks. No I/O."""
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbbench import stats
 from dbbench.explain import Observation
@@ -43,7 +44,8 @@ class OperationFigures:
 class MeasuredTrial:
     """A usable trial. `started` is its time as a position in the block, `seconds` its length.
 
-    `observation` is what the target's agent counted; None without an agent.
+    `observation` is what the target's agent counted; None without an agent. `queries` is the same
+    of each query apart, by its name, where that was counted.
     """
 
     target: str
@@ -52,10 +54,20 @@ class MeasuredTrial:
     seconds: float
     result: DriverResult
     observation: Observation | None = None
+    queries: Mapping[str, Observation] = field(default_factory=dict)
 
     def sample(self, name: str, value: float, unit: Unit) -> Sample:
         """One figure of the trial; the time of its start is its position in the block."""
         return Sample(self.target, name, self.block, value, unit, position=self.started)
+
+    def runtimes(self) -> dict[str, float]:
+        """The median of each query's measured runs, in seconds; only those that took any time."""
+        medians = {
+            operation.name: statistics.median(operation.runtimes)
+            for operation in self.result.operations
+            if operation.runtimes
+        }
+        return {query: seconds for query, seconds in medians.items() if seconds > 0}
 
 
 def natural(name: str) -> tuple[str, int]:

@@ -264,6 +264,8 @@ def _query(found: QueryComparison) -> Document:
         **_slowdown(found.slowdown),
         "shareOfBaseline": found.share_of_baseline,
         "contribution": found.contribution,
+        "cause": found.cause,
+        "account": account_document(found.account),
     }
 
 

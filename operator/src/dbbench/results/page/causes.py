@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dbbench.explain import Cause
+from dbbench.results import query_causes
 from dbbench.results.causes import LABELS
 from dbbench.results.figures import level, share, time
 from dbbench.results.page.markup import Child, Safe, element
@@ -16,7 +17,13 @@ _HEIGHT = 26
 def accounts(document: Document) -> list[Child]:
     """One for each comparison that has an account, with the largest cause in a sentence."""
     return [
-        [_heading(found), _sentence(found), _account(document, found), _not_measured(found)]
+        [
+            _heading(found),
+            _sentence(found),
+            _account(document, found),
+            _not_measured(found),
+            _of_queries(document, found),
+        ]
         for found in document["comparisons"]
         if found.get("account")
     ]
@@ -35,6 +42,19 @@ def _not_measured(found: Document) -> Safe | None:
     names = [LABELS[Cause(name)] for name in found["account"]["notMeasured"]]
     text = f"Not measured on both sides: {', '.join(names)}."
     return element("p", text, class_="note") if names else None
+
+
+def _of_queries(document: Document, found: Document) -> list[Child] | None:
+    rows = query_causes.rows(document, found)
+    header = query_causes.header(document, found)
+    return (
+        [
+            element("p", query_causes.QUERIES),
+            table("What each cause adds to each query", header, rows, texts={0, len(header) - 1}),
+        ]
+        if rows
+        else None
+    )
 
 
 def _account(document: Document, found: Document) -> Safe:

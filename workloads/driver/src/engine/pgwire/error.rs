@@ -50,13 +50,18 @@ pub fn of_response(body: &[u8]) -> EngineError {
     if let Some(detail) = detail.filter(|detail| !detail.trim().is_empty() && !detail.contains('\n')) {
         text.push_str(&format!("; {detail}"));
     }
-    // Of a file system that is full Hyper tells with several codes, one of them for an object in use.
-    let kind = match message.contains("growing the database file failed") {
+    let kind = match FULL.iter().any(|words| message.contains(words)) {
         true => ErrorKind::OutOfSpace,
         false => kind_of(&code),
     };
     EngineError::new(kind, code, text)
 }
+
+/// What servers say of a file system that is full under codes that have other causes, too: PostgreSQL of input and
+/// output in general, and of the file that it writes when a connection begins; Hyper of several things, an object in
+/// use among them.
+const FULL: [&str; 3] =
+    ["No space left on device", "could not write init file", "growing the database file failed"];
 
 fn kind_of(code: &str) -> ErrorKind {
     match code {
@@ -100,8 +105,13 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Duplicate);
         assert_eq!(error.class, "23505");
         assert_eq!(error.message, "duplicate key (SQLSTATE 23505); Key (a)=(1) exists.");
-        let full = b"C55006\0Munable to write: growing the database file failed\0\0";
-        assert_eq!(of_response(full).kind, ErrorKind::OutOfSpace);
+        for full in [
+            b"C55006\0Munable to write: growing the database file failed\0\0".as_slice(),
+            b"CXX000\0Mcould not write init file\0\0",
+            b"C58030\0Mcould not write to file \"base/1/2\": No space left on device\0\0",
+        ] {
+            assert_eq!(of_response(full).kind, ErrorKind::OutOfSpace);
+        }
         let error = of_response(b"C42601\0Mno\0D\nline 1\n\0\0");
         assert_eq!(error.message, "no (SQLSTATE 42601)");
     }
