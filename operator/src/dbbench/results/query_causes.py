@@ -21,7 +21,12 @@ _COLUMNS = tuple(
 
 def header(document: Document, found: Document) -> list[str]:
     """Of the queries of `found`, which is a comparison of the document."""
-    return ["query", "difference", *(LABELS[cause] for cause in _causes(document, found)), "largest"]
+    return [
+        "query",
+        "difference",
+        *(LABELS[cause] for cause in _causes(document, found)),
+        "largest",
+    ]
 
 
 def rows(document: Document, found: Document) -> list[list[str]]:
