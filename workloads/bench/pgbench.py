@@ -4,7 +4,8 @@
 Measures, side by side on a temporary PostgreSQL, the CPU time of the client process for each
 transaction (user and system, by wait4) and the throughput. Goals: CPU at most pgbench's,
 throughput at least pgbench's. The clients have one half of the CPUs and the server the other:
-where the scheduler puts the two otherwise decides more than what they do.
+where the scheduler puts the two otherwise decides more than what they do. Many short rounds:
+how fast the machine is changes within seconds.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ SCRIPTS = {"select-only": "select-only", "tpcb-like": "tpcb-like"}
 
 
 def main() -> None:
-    options = parser(__doc__, rounds=5)
+    options = parser(__doc__, rounds=21)
     options.add_argument(
-        "--seconds", type=int, default=8, help="length of one measurement [%(default)s]"
+        "--seconds", type=int, default=2, help="length of one measurement [%(default)s]"
     )
     options.add_argument(
         "--scale", type=int, default=10, help="scale of pgbench's tables [%(default)s]"
