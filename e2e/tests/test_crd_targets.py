@@ -57,6 +57,9 @@ ACCEPTED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("QEMU", {"network": "User", "dataDisk": {"cache": "none", "io": "native"}}, {}),
     ("QEMU", {"cpu": {"model": "Skylake-Server", "dedicatedCpuPlacement": False}}, {}),
     ("QEMU", {"machine": "microvm"}, {}),
+    ("QEMU", {"machine": "microvm", "accelerator": "KVM"}, {}),
+    ("QEMU", {"accelerator": "TCG"}, {}),
+    ("KubeVirt", {"accelerator": "Auto"}, {}),
     ("KubeVirt", {"machine": "q35", "dataDisk": {"bus": "scsi", "cache": "writeback"}}, {}),
     ("KubeVirt", {"dataDisk": {"volume": "DataVolume", "bus": "scsi"}}, {}),
     ("KubeVirt", {"dataDisk": {"volume": "HostDisk", **DISK_DIRECT}}, {}),
@@ -254,6 +257,16 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("KubeVirt", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
     ("Auto", {"machine": "microvm"}, {}, f"{VM}.machine", "microvm needs runtime: QEMU"),
     ("QEMU", {"machine": "pc"}, {}, f"{VM}.machine", "supported values"),
+    ("KubeVirt", {"accelerator": "TCG"}, {}, f"{VM}.accelerator", "need runtime: QEMU"),
+    ("Auto", {"accelerator": "KVM"}, {}, f"{VM}.accelerator", "need runtime: QEMU"),
+    ("QEMU", {"accelerator": "kvm"}, {}, f"{VM}.accelerator", "supported values"),
+    (
+        "QEMU",
+        {"machine": "microvm", "accelerator": "TCG"},
+        {},
+        f"{VM}.accelerator",
+        "a microvm is not emulated",
+    ),
     *(
         (
             runtime,

@@ -128,6 +128,7 @@ class ModelCluster:
     most_targets_at_once: int = 0
     stuck: frozenset[str] = frozenset()
     warnings: tuple[dict[str, Any], ...] = ()
+    devices: Devices = NO_DEVICES
     passwords: int = 0
     opened_by: dict[str, str] = field(default_factory=dict)
 
@@ -148,6 +149,7 @@ class ModelCluster:
             images=IMAGES,
             kubevirt=self.kubevirt,
             network_policies=self.network_policies,
+            devices=self.devices,
             kubernetes_version="v1.34.4",
             objects=copy.deepcopy(self.objects),
             pods=tuple(copy.deepcopy(list(self.pods.values()))),

@@ -39,6 +39,12 @@ class MachineType(StrEnum):
     MICROVM = "microvm"
 
 
+class Accelerator(StrEnum):
+    AUTO = "Auto"
+    KVM = "KVM"
+    TCG = "TCG"
+
+
 class DiskBus(StrEnum):
     VIRTIO = "virtio"
     SCSI = "scsi"
@@ -246,6 +252,17 @@ class VirtualMachineTarget(ApiModel):
                 "microvm needs runtime: QEMU; KubeVirt has q35",
                 field_path=".machine",
             ),
+            rule(
+                "!has(self.accelerator) || self.accelerator == 'Auto' || self.runtime == 'QEMU'",
+                "KVM and TCG need runtime: QEMU; KubeVirt emulates where its own useEmulation "
+                "says so",
+                field_path=".accelerator",
+            ),
+            rule(
+                "!has(self.accelerator) || self.accelerator != 'TCG' || self.machine != 'microvm'",
+                "a microvm is not emulated; write KVM, or machine: q35",
+                field_path=".accelerator",
+            ),
             _kubevirt_alone("cpu.maxSockets", "!has(self.cpu) || !has(self.cpu.maxSockets)"),
             _kubevirt_alone(
                 "cpu.isolateEmulatorThread", "!has(self.cpu) || !self.cpu.isolateEmulatorThread"
@@ -313,6 +330,15 @@ class VirtualMachineTarget(ApiModel):
         MachineType.Q35,
         description="Machine type. microvm: QEMU's minimal machine without PCI; QEMU alone, and "
         "with hardware virtualisation alone.",
+    )
+    accelerator: Accelerator = Field(
+        Accelerator.AUTO,
+        description=(
+            "What executes the guest's instructions. KVM: the node's CPU; the target does not "
+            "start where that cannot be. TCG: software, whatever the node can; its results are "
+            "marked as emulated. Auto: KVM where the CPU has it and the pod is given /dev/kvm, "
+            "else TCG. KVM and TCG need runtime: QEMU."
+        ),
     )
     cpu: MachineCPU | None = Field(None, description="Topology, model and placement of the CPUs.")
     io_threads_policy: IOThreadsPolicy | None = Field(

@@ -85,7 +85,10 @@ def _targets(spec: Manifest) -> None:
     for target in spec["targets"]:
         if "instances" in target:
             target["instances"] = min(target["instances"], INSTANCES)
-        cpu = target.get("virtualMachine", {}).get("cpu", {})
+        machine = target.get("virtualMachine", {})
+        if machine.get("accelerator") == "KVM":
+            machine["accelerator"] = "Auto"
+        cpu = machine.get("cpu", {})
         for part in _TOPOLOGY:
             cpu.pop(part, None)
 

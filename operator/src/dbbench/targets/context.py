@@ -35,12 +35,24 @@ class Images:
 
 
 @dataclass(frozen=True)
+class Devices:
+    """Resources of nodes by which a device plugin gives pods a device; empty: none is asked for."""
+
+    kvm: str = ""
+    vhost_net: str = ""
+
+
+NO_DEVICES = Devices()
+
+
+@dataclass(frozen=True)
 class Context:
-    """One benchmark, dbbench's images, and whether the cluster serves KubeVirt's API."""
+    """One benchmark, what the operator has for it, and whether KubeVirt's API is served."""
 
     benchmark: DBBenchmark
     images: Images
     kubevirt: bool
+    devices: Devices = NO_DEVICES
 
     @property
     def spec(self) -> DBBenchmarkSpec:
