@@ -25,7 +25,7 @@ from dbbench.evaluate.harvest import (
 )
 from dbbench.evaluate.state import Ref, Served, State, labels_of, timestamp
 from dbbench.results.record import LoadRecord, TrialRecord
-from dbbench.targets.context import Images
+from dbbench.targets.context import NO_DEVICES, Devices, Images
 
 IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1")
 START = datetime(2026, 1, 1, tzinfo=UTC)

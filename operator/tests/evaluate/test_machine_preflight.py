@@ -44,7 +44,6 @@ def of_devices(devices, database, **machine):
     cluster = ModelCluster(
         spec(targets=[{"name": "pod", "pod": {}}, target]),
         devices=devices,
-        privileged_targets=True,
         nodes=(database, node("b")),
     )
     return {problem.reason: problem.message for problem in problems(cluster.state())}

@@ -115,7 +115,11 @@ kubevirt_read_ahead = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "read
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_tap = machine("QEMU", network="Tap")
 qemu_kvm = machine("QEMU", network="Tap", accelerator="KVM")
-qemu_emulated = machine("QEMU", accelerator="TCG")
+VERSIONS = {
+    "guestKernel": {"image": "registry.example/dbbench/guest-kernel-6.12:0.1.0"},
+    "launcher": {"image": "registry.example/launcher:7", "imagePullPolicy": "Always"},
+}
+qemu_emulated = machine("QEMU", accelerator="TCG", **VERSIONS)
 qemu_options = machine(
     "QEMU",
     hugepages,
@@ -371,6 +375,17 @@ def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: 
 def test_devices_of_a_guest(golden: Golden, case: str, change: Any) -> None:
     given = Devices("devices.kubevirt.io/kvm", "devices.kubevirt.io/vhost-net")
     golden(case, everything(replace(context(change), devices=given), "vm"))
+
+
+def test_kernel_of_a_guest_under_kubevirt() -> None:
+    change = machine("KubeVirt", guestKernel=VERSIONS["guestKernel"])
+    (found,) = (
+        one["spec"]["template"]["spec"]["domain"]["firmware"]["kernelBoot"]["container"]
+        for one in everything(context(change, kubevirt=True), "vm")
+        if one["kind"] == "VirtualMachine"
+    )
+    assert found["image"] == VERSIONS["guestKernel"]["image"]
+    assert found["imagePullPolicy"] == "IfNotPresent"
 
 
 def test_stopped_instances(golden: Golden) -> None:

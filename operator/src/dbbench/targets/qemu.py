@@ -31,8 +31,7 @@ def qemu_instance(
         "initContainers": [
             {
                 "name": "kernel",
-                "image": ctx.images.guest_kernel,
-                "imagePullPolicy": ctx.images.pull_policy,
+                **ctx.program(ctx.images.guest_kernel, machine.guest_kernel),
                 "command": ["/dbbench-driver"],
                 "args": [
                     "agent", "install", "--to", config.KERNEL,
@@ -47,8 +46,7 @@ def qemu_instance(
         "containers": [
             {
                 "name": "launcher",
-                "image": ctx.images.launcher,
-                "imagePullPolicy": ctx.images.pull_policy,
+                **ctx.program(ctx.images.launcher, machine.launcher),
                 "command": [_LAUNCHER],
                 "args": ["agent", "launch", "--config", config.LAUNCHER_CONFIG],
                 "ports": [
