@@ -249,7 +249,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
         axes(machine(machine="q35"), machine(machine="q35")),
         {},
         VARIANTS,
-        "virtualMachine.machine: vary it by one axis",
+        "virtualMachine.machine, virtualMachine.accelerator depend on each other",
     ),
     (
         axes(storage(storageClassName="fast"), storage(volumeMode="Block")),
