@@ -59,6 +59,7 @@ LARGE_PAGES = {"resources": {"hugepages": {"pageSize": "2Mi", "size": "256Mi"}}}
 HUGE_PAGES = {"resources": {"hugepages": {"pageSize": "1Gi", "size": "1Gi"}}}
 IN_MEMORY = storage(medium="Memory")
 IMAGE = {"database": {"engine": "PostgreSQL", "image": "postgres:17"}}
+OTHER = {"image": "registry.example/program:7"}
 OWN_DISK = {"image": "registry.example/debian-postgres:17"}
 TATPS = {"workloads": [{"name": f"t{n}", "tatp": {"subscribers": 100}} for n in range(4)]}
 
@@ -79,6 +80,9 @@ ACCEPTED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (axis(*({"virtualMachine": {"network": name}} for name in ("User", "Tap"))), {}),
     (axis(machine(network="Masquerade"), machine(network="Bridge")), KUBEVIRT),
     (axis(machine(machine="q35"), machine(machine="microvm")), {}),
+    (axis(machine(accelerator="KVM"), machine(accelerator="TCG")), {}),
+    (axis(machine(guestKernel=OTHER)), KUBEVIRT),
+    (axes(machine(launcher=OTHER), machine(guestKernel=OTHER)), {}),
     (axis(machine(ioThreadsPolicy="shared"), machine(blockMultiQueue=True)), KUBEVIRT),
     (
         axis(
@@ -191,6 +195,14 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     ),
     (axis(cpu(model="host-model")), {}, VARIANTS, "host-model needs runtime: KubeVirt"),
     (axis(machine(machine="microvm")), KUBEVIRT, VARIANTS, "microvm needs runtime: QEMU"),
+    (axis(machine(accelerator="TCG")), KUBEVIRT, VARIANTS, "need runtime: QEMU"),
+    (axis(machine(launcher=OTHER)), KUBEVIRT, VARIANTS, "launcher needs runtime: QEMU"),
+    (
+        axis(machine(machine="microvm", accelerator="TCG")),
+        {},
+        VARIANTS,
+        "a microvm is not emulated",
+    ),
     (axis(machine(network="Bridge")), {}, VARIANTS, "Bridge need runtime: KubeVirt"),
     (axis(machine(network="Tap")), KUBEVIRT, VARIANTS, "User and Tap need runtime: QEMU"),
     (axis(machine(ioThreadsPolicy="shared")), {}, VARIANTS, "needs runtime: KubeVirt"),
@@ -237,7 +249,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
         axes(machine(machine="q35"), machine(machine="q35")),
         {},
         VARIANTS,
-        "virtualMachine.machine: vary it by one axis",
+        "virtualMachine.machine, virtualMachine.accelerator depend on each other",
     ),
     (
         axes(storage(storageClassName="fast"), storage(volumeMode="Block")),

@@ -36,6 +36,7 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         settings.namespaces,
         privileged_targets=settings.privileged_targets,
         network_policies=settings.network_policies,
+        devices=settings.devices,
     )
     server = Server(cluster, reconciler, settings)
 

@@ -26,7 +26,7 @@ from dbbench.kube.gather import gather
 from dbbench.kube.kinds import DBBENCHMARK
 from dbbench.kube.offer import Offer
 from dbbench.kube.queueing import Queue
-from dbbench.targets.context import Images
+from dbbench.targets.context import NO_DEVICES, Devices, Images
 from dbbench.workqueue import Workqueue
 
 log = structlog.get_logger()
@@ -72,6 +72,7 @@ class Reconciler:
         *,
         privileged_targets: bool = False,
         network_policies: bool = False,
+        devices: Devices = NO_DEVICES,
     ) -> None:
         self.queue: Workqueue[Key] = Workqueue()
         self.statistics = Statistics()
@@ -80,6 +81,7 @@ class Reconciler:
         self._namespaces = namespaces
         self._privileged_targets = privileged_targets
         self._network_policies = network_policies
+        self._devices = devices
         self._nodes = Queue(cluster, namespaces)
         self._offer = Offer(cluster)
         self._admission = asyncio.Lock()
@@ -128,6 +130,7 @@ class Reconciler:
             self._images,
             privileged_targets=self._privileged_targets,
             network_policies=self._network_policies,
+            devices=self._devices,
             offer=self._offer,
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbbench import __version__
-from dbbench.targets.context import Images
+from dbbench.targets.context import NO_DEVICES, Devices, Images
 
 DEFAULT_REGISTRY = "dbbench"
 PRIVILEGED_TARGETS = "DBBENCH_PRIVILEGED_TARGETS"
@@ -18,7 +18,8 @@ class Settings:
     """What the chart sets. `namespaces` empty: the whole cluster is watched.
 
     `privileged_targets`: targets may use a node's own namespaces (`host: {}`).
-    `network_policies`: each benchmark gets NetworkPolicies for its pods.
+    `network_policies`: each benchmark gets NetworkPolicies for its pods. `devices`: resources of
+    nodes that QEMU in a pod asks for.
     """
 
     images: Images
@@ -27,6 +28,7 @@ class Settings:
     port: int
     privileged_targets: bool
     network_policies: bool
+    devices: Devices = NO_DEVICES
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -61,4 +63,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         port=int(port),
         privileged_targets=switch(PRIVILEGED_TARGETS),
         network_policies=switch(_NETWORK_POLICIES),
+        devices=Devices(
+            kvm=environment.get("DBBENCH_KVM_RESOURCE") or "",
+            vhost_net=environment.get("DBBENCH_VHOST_NET_RESOURCE") or "",
+        ),
     )

@@ -25,7 +25,7 @@ from dbbench.evaluate.harvest import (
 )
 from dbbench.evaluate.state import Ref, Served, State, labels_of, timestamp
 from dbbench.results.record import LoadRecord, TrialRecord
-from dbbench.targets.context import Images
+from dbbench.targets.context import NO_DEVICES, Devices, Images
 
 IMAGES = Images(driver="driver:1", launcher="launcher:1", guest_kernel="kernel:1")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -128,6 +128,7 @@ class ModelCluster:
     most_targets_at_once: int = 0
     stuck: frozenset[str] = frozenset()
     warnings: tuple[dict[str, Any], ...] = ()
+    devices: Devices = NO_DEVICES
     passwords: int = 0
     opened_by: dict[str, str] = field(default_factory=dict)
 
@@ -148,6 +149,7 @@ class ModelCluster:
             images=IMAGES,
             kubevirt=self.kubevirt,
             network_policies=self.network_policies,
+            devices=self.devices,
             kubernetes_version="v1.34.4",
             objects=copy.deepcopy(self.objects),
             pods=tuple(copy.deepcopy(list(self.pods.values()))),

@@ -5,6 +5,7 @@ import re
 import shlex
 
 from dbbench.evaluate.preflight import problems
+from dbbench.targets.context import NO_DEVICES, Devices
 
 from .model_cluster import ModelCluster, node, spec
 
@@ -36,6 +37,29 @@ def reasons(setting, machine=None, database=None, data_volumes=True, **changes):
     )
     state = cluster.state()
     return {problem.reason: problem.message for problem in problems(state)}
+
+
+def of_devices(devices, database, **machine):
+    target = {"name": "vm", "virtualMachine": {"runtime": "QEMU", **machine}}
+    cluster = ModelCluster(
+        spec(targets=[{"name": "pod", "pod": {}}, target]),
+        devices=devices,
+        nodes=(database, node("b")),
+    )
+    return {problem.reason: problem.message for problem in problems(cluster.state())}
+
+
+def test_devices_that_are_asked_for_must_be_offered_by_the_node():
+    kvm = Devices(kvm="devices.kubevirt.io/kvm")
+    assert of_devices(kvm, database_node()) == {}
+    assert of_devices(NO_DEVICES, database_node(kvm=None)) == {}
+    for none in (None, "0"):
+        found = of_devices(kvm, database_node(kvm=none))
+        assert found.keys() == {"DeviceNotOffered"}
+        message = found["DeviceNotOffered"]
+        assert "target 'vm': node a has no devices.kubevirt.io/kvm" in message
+        assert "virtualMachine.accelerator: TCG" in message
+    assert of_devices(kvm, database_node(kvm=None), accelerator="TCG") == {}
 
 
 def patch_of(message):

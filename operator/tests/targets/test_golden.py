@@ -21,6 +21,7 @@ from dbbench.targets import (
     secret,
     trial_job,
 )
+from dbbench.targets.context import Devices
 from dbbench.targets.network_policy import network_policies
 from dbbench.targets.scripts import config_map
 
@@ -113,6 +114,12 @@ qemu_read_ahead = machine("QEMU", dataDisk={"readAhead": "128Ki"})
 kubevirt_read_ahead = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "readAhead": "0"})
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_tap = machine("QEMU", network="Tap")
+qemu_kvm = machine("QEMU", network="Tap", accelerator="KVM")
+VERSIONS = {
+    "guestKernel": {"image": "registry.example/dbbench/guest-kernel-6.12:0.1.0"},
+    "launcher": {"image": "registry.example/launcher:7", "imagePullPolicy": "Always"},
+}
+qemu_emulated = machine("QEMU", accelerator="TCG", **VERSIONS)
 qemu_options = machine(
     "QEMU",
     hugepages,
@@ -360,6 +367,25 @@ def instances(body: dict[str, Any]) -> None:
 )
 def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: Any) -> None:
     golden(case, everything(context(change, kubevirt=kubevirt), target))
+
+
+@pytest.mark.parametrize(
+    ("case", "change"), [("qemu-kvm", qemu_kvm), ("qemu-emulated", qemu_emulated)]
+)
+def test_devices_of_a_guest(golden: Golden, case: str, change: Any) -> None:
+    given = Devices("devices.kubevirt.io/kvm", "devices.kubevirt.io/vhost-net")
+    golden(case, everything(replace(context(change), devices=given), "vm"))
+
+
+def test_kernel_of_a_guest_under_kubevirt() -> None:
+    change = machine("KubeVirt", guestKernel=VERSIONS["guestKernel"])
+    (found,) = (
+        one["spec"]["template"]["spec"]["domain"]["firmware"]["kernelBoot"]["container"]
+        for one in everything(context(change, kubevirt=True), "vm")
+        if one["kind"] == "VirtualMachine"
+    )
+    assert found["image"] == VERSIONS["guestKernel"]["image"]
+    assert found["imagePullPolicy"] == "IfNotPresent"
 
 
 def test_stopped_instances(golden: Golden) -> None:

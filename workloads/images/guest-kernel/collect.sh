@@ -1,17 +1,19 @@
 #!/bin/sh
+# Usage: collect.sh ROOT [PACKAGE]
 # Makes ROOT/boot/vmlinuz and ROOT/boot/initrd from Debian's cloud kernel and the agent, and ROOT/disk/agent.iso.
 set -eu
 root=$1
+package=${2:-linux-image-cloud-amd64}
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 apt-get install -y -q --no-install-recommends cpio kmod xz-utils e2fsprogs xorriso
 
 # Unpacked, not installed: the package's scripts would build an initrd for this container.
-kernel=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+kernel=$(apt-cache depends "$package" | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
 cd /build
 apt-get install -y -q --no-install-recommends --download-only --reinstall "$kernel"
-package=$(ls "/var/cache/apt/archives/${kernel}"_*.deb | sort -V | tail -n 1)
-dpkg-deb --extract "$package" kernel
+archive=$(ls "/var/cache/apt/archives/${kernel}"_*.deb | sort -V | tail -n 1)
+dpkg-deb --extract "$archive" kernel
 version=$(basename kernel/lib/modules/*)
 depmod --basedir /build/kernel "$version"
 

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 from dbbench.api.base import ApiModel, Quantity, rule, rules
 from dbbench.api.container_disk import ContainerDisk
+from dbbench.api.database import ImagePullPolicy
 from dbbench.api.quantities import QUANTITY_PATTERN
 
 
@@ -37,6 +38,12 @@ class IOThreadsPolicy(StrEnum):
 class MachineType(StrEnum):
     Q35 = "q35"
     MICROVM = "microvm"
+
+
+class Accelerator(StrEnum):
+    AUTO = "Auto"
+    KVM = "KVM"
+    TCG = "TCG"
 
 
 class DiskBus(StrEnum):
@@ -236,6 +243,23 @@ def _kubevirt_alone(field: str, absent: str) -> dict[str, str]:
     )
 
 
+class ProgramImage(ApiModel):
+    """An image that takes the place of one of dbbench's own."""
+
+    image: str = Field(
+        min_length=1,
+        max_length=512,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
+        description=(
+            "The image, built from this release's Containerfile (docs/targets.md, Versions of the "
+            "guest's kernel and of QEMU)."
+        ),
+    )
+    image_pull_policy: ImagePullPolicy = Field(
+        ImagePullPolicy.IF_NOT_PRESENT, description="Pull policy of that image."
+    )
+
+
 class VirtualMachineTarget(ApiModel):
     """The database in a virtual machine that boots the pod's image, or a disk of the user's."""
 
@@ -245,6 +269,27 @@ class VirtualMachineTarget(ApiModel):
                 "!has(self.machine) || self.machine == 'q35' || self.runtime == 'QEMU'",
                 "microvm needs runtime: QEMU; KubeVirt has q35",
                 field_path=".machine",
+            ),
+            rule(
+                "!has(self.accelerator) || self.accelerator == 'Auto' || self.runtime == 'QEMU'",
+                "KVM and TCG need runtime: QEMU; KubeVirt emulates where its own useEmulation "
+                "says so",
+                field_path=".accelerator",
+            ),
+            rule(
+                "!has(self.accelerator) || self.accelerator != 'TCG' || self.machine != 'microvm'",
+                "a microvm is not emulated; write KVM, or machine: q35",
+                field_path=".accelerator",
+            ),
+            rule(
+                "!has(self.launcher) || self.runtime == 'QEMU'",
+                "launcher needs runtime: QEMU; KubeVirt has a QEMU of its own",
+                field_path=".launcher",
+            ),
+            rule(
+                "!has(self.guestKernel) || !has(self.containerDisk)",
+                "the disk of containerDisk has a kernel of its own; remove guestKernel",
+                field_path=".guestKernel",
             ),
             _kubevirt_alone("cpu.maxSockets", "!has(self.cpu) || !has(self.cpu.maxSockets)"),
             _kubevirt_alone(
@@ -313,6 +358,25 @@ class VirtualMachineTarget(ApiModel):
         MachineType.Q35,
         description="Machine type. microvm: QEMU's minimal machine without PCI; QEMU alone, and "
         "with hardware virtualisation alone.",
+    )
+    accelerator: Accelerator = Field(
+        Accelerator.AUTO,
+        description=(
+            "What executes the guest's instructions. KVM: the node's CPU; the target does not "
+            "start where that cannot be. TCG: software, whatever the node can; its results are "
+            "marked as emulated. Auto: KVM where the CPU has it and the pod is given /dev/kvm, "
+            "else TCG. KVM and TCG need runtime: QEMU."
+        ),
+    )
+    guest_kernel: ProgramImage | None = Field(
+        None,
+        description="Image with the guest's kernel, for example of another version, in place of "
+        "the operator's guest-kernel.",
+    )
+    launcher: ProgramImage | None = Field(
+        None,
+        description="Image with QEMU, for example of another version, in place of the operator's "
+        "launcher. Needs runtime: QEMU.",
     )
     cpu: MachineCPU | None = Field(None, description="Topology, model and placement of the CPUs.")
     io_threads_policy: IOThreadsPolicy | None = Field(

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from dbbench.api.base import ApiModel, ObjectName, rule, rules
 from dbbench.api.machine import (
     READ_AHEAD_RULE,
+    Accelerator,
     Count,
     CPUModel,
     DiskBus,
@@ -23,6 +24,7 @@ from dbbench.api.machine import (
     MachineType,
     Network,
     Numa,
+    ProgramImage,
     ReadAhead,
 )
 from dbbench.api.resources import Hugepages, Medium, VolumeMode
@@ -94,6 +96,9 @@ class VirtualMachineVariant(ApiModel):
     """Options of every target that is a virtual machine."""
 
     machine: MachineType | None = _of_machines("machine")
+    accelerator: Accelerator | None = _of_machines("accelerator")
+    guest_kernel: ProgramImage | None = _of_machines("guestKernel")
+    launcher: ProgramImage | None = _of_machines("launcher")
     cpu: MachineCPUVariant | None = Field(None, description="CPUs of every guest.")
     io_threads_policy: IOThreadsPolicy | None = _of_machines("ioThreadsPolicy")
     io_threads: IOThreads | None = _of_machines("ioThreads")

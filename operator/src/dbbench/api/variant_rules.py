@@ -22,7 +22,9 @@ _VARIED_TOGETHER = (
     (f"{_CPU}.sockets", f"{_CPU}.cores", f"{_CPU}.threads", f"{_CPU}.maxSockets"),
     (f"{_CPU}.model",),
     (f"{_CPU}.dedicatedCpuPlacement", f"{_CPU}.isolateEmulatorThread", f"{_CPU}.numa"),
-    ("virtualMachine.machine",),
+    ("virtualMachine.machine", "virtualMachine.accelerator"),
+    ("virtualMachine.guestKernel",),
+    ("virtualMachine.launcher",),
     ("virtualMachine.ioThreadsPolicy", "virtualMachine.ioThreads"),
     ("virtualMachine.blockMultiQueue",),
     ("virtualMachine.networkInterfaceMultiqueue",),
@@ -184,6 +186,26 @@ VARIANT_RULES = (
         "t.virtualMachine.runtime == 'QEMU'",
         "virtualMachine.machine: microvm needs runtime: QEMU in every virtual machine; KubeVirt "
         "has q35",
+    ),
+    _each_machine(
+        f"{_of_target('virtualMachine.accelerator', repr('Auto'))} == 'Auto' || "
+        "t.virtualMachine.runtime == 'QEMU'",
+        "virtualMachine.accelerator: KVM and TCG need runtime: QEMU in every virtual machine",
+    ),
+    _each_machine(
+        f"{_of_target('virtualMachine.accelerator', repr('Auto'))} != 'TCG' || "
+        f"{_of_target('virtualMachine.machine', repr('q35'))} == 'q35'",
+        "virtualMachine.accelerator: a microvm is not emulated; write KVM, or machine: q35",
+    ),
+    _each_machine(
+        f"!{_said('virtualMachine.launcher')} || t.virtualMachine.runtime == 'QEMU'",
+        "virtualMachine.launcher needs runtime: QEMU in every virtual machine; KubeVirt has a QEMU "
+        "of its own",
+    ),
+    _each_machine(
+        f"!{_said('virtualMachine.guestKernel')} || !has(t.virtualMachine.containerDisk)",
+        "virtualMachine.guestKernel goes with no target of virtualMachine.containerDisk, whose "
+        "disk has a kernel of its own; remove one of them",
     ),
     _each_machine(
         f"!{_said('virtualMachine.network')} || t.virtualMachine.runtime == "

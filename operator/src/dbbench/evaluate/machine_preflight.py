@@ -1,4 +1,4 @@
-"""What KubeVirt must be set to for a benchmark's virtual machines. No I/O.
+"""What KubeVirt and the database's node must have for a benchmark's virtual machines. No I/O.
 
 Feature gates and other settings are in the one KubeVirt object of a cluster. An operator that may
 not read it judges nothing.
@@ -15,6 +15,7 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State, labels_of
 from dbbench.targets.context import TargetRuntime, runtime_of
 from dbbench.targets.placement import has_exclusive_cpus
+from dbbench.targets.qemu import devices
 
 # Set by KubeVirt on nodes whose kubelet has the static CPU manager, where its own gate is on.
 CPU_MANAGER_LABEL = "cpumanager"
@@ -22,7 +23,33 @@ KVM_DEVICE = "devices.kubevirt.io/kvm"
 
 
 def machine_problems(state: State, node: Manifest | None) -> Iterator[Problem]:
-    """Settings of KubeVirt that keep a target from starting. `node`: the database's, if known."""
+    """What keeps a virtual machine from starting. `node`: the database's, if known."""
+    if node is not None:
+        yield from _devices(state, node)
+    yield from _settings(state, node)
+
+
+def _devices(state: State, node: Manifest) -> Iterator[Problem]:
+    """A pod that asks for a device which its node does not offer waits for ever."""
+    allocatable = node["status"]["allocatable"]
+    for target in state.benchmark.spec.targets:
+        machine = target.virtual_machine
+        if machine is None or runtime_of(state.context, target) is not TargetRuntime.QEMU:
+            continue
+        for resource in devices(state.context, machine):
+            if quantity(allocatable.get(resource, "0")) <= 0:
+                yield Problem(
+                    "DeviceNotOffered",
+                    f"target {target.name!r}: node {node['metadata']['name']} has no {resource}, "
+                    "which the operator is set to ask for (devices of its chart). Run the device "
+                    "plugin there, select a node with VMX or SVM that has it, or write "
+                    "virtualMachine.accelerator: TCG: every result then says that the guest was "
+                    "emulated.",
+                )
+
+
+def _settings(state: State, node: Manifest | None) -> Iterator[Problem]:
+    """Settings of KubeVirt."""
     spec = state.benchmark.spec
     machines = [
         target

@@ -12,7 +12,7 @@ from dbbench.evaluate.tenure import Wait
 from dbbench.plan.deployment import deployed
 from dbbench.plan.sweep import Point
 from dbbench.results.record import LoadRecord, TrialRecord
-from dbbench.targets.context import Context, Images
+from dbbench.targets.context import NO_DEVICES, Context, Devices, Images
 
 Manifest = dict[str, Any]
 
@@ -47,8 +47,9 @@ class State:
     there are, by name, None where they may not be read. `scripts`: texts of the user's ConfigMaps
     that are still to be copied from, by name and key, None where they may not be read.
     `privileged_targets`: whether this operator may run targets that use a node's own namespaces or
-    files. `network_policies`: whether it makes them. `wait`: why the benchmark cannot have its
-    nodes now; looked for only when it needs them and does not have them.
+    files. `network_policies`: whether it makes them. `devices`: which QEMU in a pod asks for.
+    `wait`: why the benchmark cannot have its nodes now; looked for only when it needs them and does
+    not have them.
     """
 
     benchmark: DBBenchmark
@@ -57,6 +58,7 @@ class State:
     kubevirt: bool
     privileged_targets: bool = False
     network_policies: bool = False
+    devices: Devices = NO_DEVICES
     kubernetes_version: str = ""
     objects: Mapping[Ref, Manifest] = field(default_factory=dict)
     pods: tuple[Manifest, ...] = ()
@@ -76,7 +78,7 @@ class State:
     @property
     def context(self) -> Context:
         """What manifests are built from."""
-        return Context(self.benchmark, self.images, self.kubevirt)
+        return Context(self.benchmark, self.images, self.kubevirt, self.devices)
 
     def at(self, point: Point) -> "State":
         """The same, with the deployments at a point of a sweep as the targets."""

@@ -85,9 +85,20 @@ def _targets(spec: Manifest) -> None:
     for target in spec["targets"]:
         if "instances" in target:
             target["instances"] = min(target["instances"], INSTANCES)
-        cpu = target.get("virtualMachine", {}).get("cpu", {})
+        machine = target.get("virtualMachine", {})
+        for program in ("guestKernel", "launcher"):
+            if program in machine:
+                machine[program]["image"] = _local(machine[program]["image"])
+        if machine.get("accelerator") == "KVM":
+            machine["accelerator"] = "Auto"
+        cpu = machine.get("cpu", {})
         for part in _TOPOLOGY:
             cpu.pop(part, None)
+
+
+def _local(image: str) -> str:
+    """The image of the local cluster that has the same name."""
+    return f"localhost/dbbench/{image.rpartition('/')[2]}"
 
 
 def _workload(workload: Manifest) -> None:

@@ -287,8 +287,8 @@ def read_ahead(manifest: str) -> tuple[View, ...]:
     )
 
 
-def in_memory(manifest: str) -> tuple[View, ...]:
-    """S19: the queries."""
+def queries(manifest: str) -> tuple[View, ...]:
+    """S18, S19: the queries, of studies that print none."""
     return (View(manifest, "Queries", measured.queries(_ANALYTICS), _NONE),)
 
 

@@ -30,7 +30,7 @@ from dbbench.kube.kinds import (
 )
 from dbbench.kube.offer import Offer
 from dbbench.results.storage import read
-from dbbench.targets.context import Images, TargetRuntime
+from dbbench.targets.context import NO_DEVICES, Devices, Images, TargetRuntime
 from dbbench.targets.names import LABEL_BENCHMARK, label_value
 
 _CONTROLLER = "batch.kubernetes.io/controller-uid"
@@ -43,6 +43,7 @@ async def gather(
     *,
     privileged_targets: bool,
     network_policies: bool = False,
+    devices: Devices = NO_DEVICES,
     offer: Offer | None = None,
 ) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails.
@@ -57,6 +58,7 @@ async def gather(
         images=images,
         privileged_targets=privileged_targets,
         network_policies=network_policies,
+        devices=devices,
         kubevirt=_kubevirt(benchmark, kubevirt_served),
     )
     if benchmark.status.start_time is None:

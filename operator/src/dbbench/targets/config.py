@@ -107,7 +107,7 @@ def launcher_document(
         "memoryMiB": memory_mib(spec.resources),
         **_launcher_pages(spec.resources),
         "machine": machine.machine.value,
-        "accelerator": "Auto",
+        "accelerator": machine.accelerator.value,
         "kernel": f"{KERNEL}/vmlinuz",
         "initrd": f"{KERNEL}/initrd",
         "cmdline": kernel_arguments(spec.resources),

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.machine import Runtime
+from dbbench.api.machine import ProgramImage, Runtime
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
 from dbbench.engines import Engine, engine_of
@@ -35,12 +35,24 @@ class Images:
 
 
 @dataclass(frozen=True)
+class Devices:
+    """Resources of nodes by which a device plugin gives pods a device; empty: none is asked for."""
+
+    kvm: str = ""
+    vhost_net: str = ""
+
+
+NO_DEVICES = Devices()
+
+
+@dataclass(frozen=True)
 class Context:
-    """One benchmark, dbbench's images, and whether the cluster serves KubeVirt's API."""
+    """One benchmark, what the operator has for it, and whether KubeVirt's API is served."""
 
     benchmark: DBBenchmark
     images: Images
     kubevirt: bool
+    devices: Devices = NO_DEVICES
 
     @property
     def spec(self) -> DBBenchmarkSpec:
@@ -53,6 +65,12 @@ class Context:
     @property
     def engine(self) -> Engine:
         return engine_of(self.spec.database)
+
+    def program(self, own: str, other: ProgramImage | None) -> dict[str, str]:
+        """Of a container: an image of dbbench's own, or what the target has in its place."""
+        if other is None:
+            return {"image": own, "imagePullPolicy": self.images.pull_policy}
+        return {"image": other.image, "imagePullPolicy": other.image_pull_policy.value}
 
 
 def runtime_of(ctx: Context, target: Target) -> TargetRuntime:

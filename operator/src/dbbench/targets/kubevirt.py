@@ -97,8 +97,7 @@ def _firmware(ctx: Context, machine: VirtualMachineTarget) -> Manifest:
     if machine.container_disk is not None:
         return {}
     kernel = {
-        "image": ctx.images.guest_kernel,
-        "imagePullPolicy": ctx.images.pull_policy,
+        **ctx.program(ctx.images.guest_kernel, machine.guest_kernel),
         "kernelPath": KERNEL_PATH,
         "initrdPath": INITRD_PATH,
     }

@@ -40,10 +40,10 @@ def hugepages_mib(resources: Resources) -> int:
 
 
 def database(
-    resources: Resources, target: Target, memory: str, hugepages: Mapping[str, str]
+    resources: Resources, target: Target, memory: str, others: Mapping[str, str]
 ) -> Manifest:
-    """Requests and limits of what runs the database, in whole CPUs."""
-    limits = {"cpu": str(resources.cpu), "memory": memory, **hugepages}
+    """Requests and limits of what runs the database, in whole CPUs, and of `others`."""
+    limits = {"cpu": str(resources.cpu), "memory": memory, **others}
     return {"requests": limits | {"cpu": requested_cpus(resources, target)}, "limits": limits}
 
 

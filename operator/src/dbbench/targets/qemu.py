@@ -1,6 +1,6 @@
 """The database in a guest under QEMU in a pod, without KubeVirt. No I/O."""
 
-from dbbench.api.machine import Network, VirtualMachineTarget
+from dbbench.api.machine import Accelerator, Network, VirtualMachineTarget
 from dbbench.api.target import Target
 from dbbench.engines.engine import CONFIG, SECRET
 from dbbench.targets import config, names, placement, security, volumes
@@ -22,8 +22,8 @@ def qemu_instance(
 
     It passes Pod Security `restricted`; with the network Tap, one container before the launcher's
     needs `privileged`. KVM and vhost-net are used where the launcher can open /dev/kvm and
-    /dev/vhost-net, which a device plugin or the runtime must give it; else the guest is emulated,
-    or its frames pass through QEMU, and the facts say so.
+    /dev/vhost-net, which a device plugin, by the operator's `devices`, or the runtime must give it;
+    else the guest is emulated, or its frames pass through QEMU, and the facts say so.
     """
     spec = ctx.spec
     template: Manifest = {
@@ -31,8 +31,7 @@ def qemu_instance(
         "initContainers": [
             {
                 "name": "kernel",
-                "image": ctx.images.guest_kernel,
-                "imagePullPolicy": ctx.images.pull_policy,
+                **ctx.program(ctx.images.guest_kernel, machine.guest_kernel),
                 "command": ["/dbbench-driver"],
                 "args": [
                     "agent", "install", "--to", config.KERNEL,
@@ -47,8 +46,7 @@ def qemu_instance(
         "containers": [
             {
                 "name": "launcher",
-                "image": ctx.images.launcher,
-                "imagePullPolicy": ctx.images.pull_policy,
+                **ctx.program(ctx.images.launcher, machine.launcher),
                 "command": [_LAUNCHER],
                 "args": ["agent", "launch", "--config", config.LAUNCHER_CONFIG],
                 "ports": [
@@ -59,7 +57,7 @@ def qemu_instance(
                         "protocol": "TCP",
                     },
                 ],
-                "resources": _resources(ctx, target),
+                "resources": _resources(ctx, target, machine),
                 "readinessProbe": readiness_probe(),
                 "securityContext": security.container(),
                 "volumeMounts": [
@@ -106,10 +104,19 @@ def _tap_maker(ctx: Context, target: Target) -> Manifest:
     }
 
 
-def _resources(ctx: Context, target: Target) -> Manifest:
-    """QEMU's own memory, and the guest's: ordinary pages, or huge ones alone."""
+def devices(ctx: Context, machine: VirtualMachineTarget) -> dict[str, str]:
+    """Devices that the launcher is to be given, as resources; none for a guest that is emulated."""
+    if machine.accelerator is Accelerator.TCG:
+        return {}
+    wanted = [ctx.devices.kvm, ctx.devices.vhost_net if machine.network is Network.TAP else ""]
+    return {resource: "1" for resource in wanted if resource}
+
+
+def _resources(ctx: Context, target: Target, machine: VirtualMachineTarget) -> Manifest:
+    """QEMU's own memory, the guest's in ordinary pages or in huge ones alone, and its devices."""
     resources = ctx.spec.resources
     guest, own = placement.memory_mib(resources), placement.QEMU_OVERHEAD_MIB
     ordinary = own if resources.hugepages else guest + own
     huge = placement.of_hugepages(resources, guest)
-    return placement.database(resources, target, f"{ordinary}Mi", huge)
+    others = {**huge, **devices(ctx, machine)}
+    return placement.database(resources, target, f"{ordinary}Mi", others)

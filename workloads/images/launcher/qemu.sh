@@ -1,19 +1,17 @@
 #!/bin/sh
-# Collects into a new root just the programs of the launcher, their libraries and their firmware.
+# Collects into a new root just QEMU, what makes a configuration disk, their libraries and their firmware.
 set -eu
 root=$1
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
-apt-get install -y -q --no-install-recommends \
-    qemu-system-x86 seabios genisoimage tar e2fsprogs libarchive13t64 passwd
+apt-get install -y -q --no-install-recommends qemu-system-x86 seabios genisoimage
 
 libraries() {
     # Also the loader, which ldd prints without an arrow.
     ldd "$@" | sed -nE 's/^\s*(\S+ => )?(\/\S+) \(0x.*/\2/p' | sort -u
 }
 
-for directory in usr/bin usr/lib64 usr/lib/x86_64-linux-gnu usr/share/qemu usr/share/seabios etc opt tmp \
-    run dev proc sys; do
+for directory in usr/bin usr/lib usr/lib64 usr/share/qemu usr/share/seabios etc opt tmp run dev proc sys; do
     mkdir -p "$root/$directory"
 done
 chmod 1777 "$root/tmp"
@@ -32,22 +30,12 @@ for file in seabios/bios-256k.bin seabios/bios-microvm.bin qemu/kvmvapic.bin \
     cp --dereference "/usr/share/$file" "$root/usr/share/$file"
 done
 
-# The tools that run inside a database image by their own loader: see `agent pack-root`.
-tools=$root/opt/guest-tools
-mkdir -p "$tools/bin" "$tools/lib"
-cp /usr/bin/tar /usr/sbin/mke2fs "$tools/bin"
-# mke2fs loads libarchive at run time, so ldd on mke2fs does not show it.
-archive=/usr/lib/x86_64-linux-gnu/libarchive.so.13
-cp --dereference "$archive" $(libraries /usr/bin/tar /usr/sbin/mke2fs "$archive") "$tools/lib"
-cp /etc/mke2fs.conf "$tools"
-test -e "$tools/lib/ld-linux-x86-64.so.2"
-
 echo 'root:x:0:0:root:/:/sbin/nologin' > "$root/etc/passwd"
 echo 'qemu:x:107:107:qemu:/:/sbin/nologin' >> "$root/etc/passwd"
 printf 'root:x:0:\nqemu:x:107:\n' > "$root/etc/group"
 mkdir -p "$root/usr/share/dbbench"
 dpkg-query -W -f '${Package}=${Version}\n' > "$root/usr/share/dbbench/packages"
-for package in qemu-system-x86 seabios genisoimage tar e2fsprogs libarchive13t64 libc6; do
+for package in qemu-system-x86 seabios genisoimage libc6; do
     mkdir -p "$root/usr/share/doc/$package"
     cp --dereference "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/" || true
 done
