@@ -12,9 +12,10 @@ from supply.parts import Part
 PROJECT = Path(__file__).parents[2]
 STATE = PROJECT / ".state"
 LISTING = "usr/share/dbbench/packages"
-# Images with the driver's binary, and the one with the operator's Python packages.
-WITH_DRIVER = ("driver", "guest-kernel", "launcher")
-WITH_OPERATOR = ("operator",)
+CONTAINERFILES = PROJECT / "workloads" / "images"
+# What an image copies that has parts of its own: the driver's binary, the operator's packages.
+DRIVER = ".state/bin/dbbench-driver"
+OPERATOR = "operator/requirements.txt"
 
 
 def main() -> None:
@@ -56,15 +57,22 @@ def _images() -> Iterator[tuple[str, str, list[Part]]]:
     for archive in archives:
         name = archive.stem
         listing = images.text_of(archive, LISTING)
+        copied = _containerfile(name)
         found = parts.together(
             [
                 parts.debian(listing or ""),
-                _driver() if name in WITH_DRIVER else [],
-                _operator() if name in WITH_OPERATOR else [],
+                _driver() if DRIVER in copied else [],
+                _operator() if OPERATOR in copied else [],
             ]
         )
         if found:
             yield f"image-{name}", "container", found
+
+
+def _containerfile(name: str) -> str:
+    """Of an image of this project; the local cluster's own have none there."""
+    path = CONTAINERFILES / name / "Containerfile"
+    return path.read_text() if path.exists() else ""
 
 
 if __name__ == "__main__":

@@ -64,4 +64,10 @@ install -m 0555 /build/init "$agent/dbbench-driver"
 install -m 0555 /build/docker-entrypoint.sh "$agent/docker-entrypoint.sh"
 find "$agent" -exec touch --date=@0 {} +
 SOURCE_DATE_EPOCH=0 xorrisofs -quiet -rational-rock -volid DBBENCH -output "$root/disk/agent.iso" "$agent"
+# The kernel is unpacked only, so dpkg does not know it.
+mkdir -p "$root/usr/share/dbbench"
+{
+    echo "$kernel=$(dpkg-deb --field "$archive" Version)"
+    dpkg-query -W -f '${Package}=${Version}\n' e2fsprogs libblkid1 libc6 libcom-err2 libext2fs2 libss2 libuuid1
+} > "$root/usr/share/dbbench/packages"
 ls -l "$root/boot" "$root/disk" "$initrd/modules"
