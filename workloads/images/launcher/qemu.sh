@@ -20,6 +20,10 @@ ln -s usr/lib "$root/lib"
 ln -s usr/lib64 "$root/lib64"
 
 programs="/usr/bin/qemu-system-x86_64 /usr/bin/genisoimage"
+# Before Debian 13, software emulation is a module of QEMU's.
+for module in /usr/lib/x86_64-linux-gnu/qemu/accel-*.so; do
+    [ ! -e "$module" ] || programs="$programs $module"
+done
 for file in $programs $(libraries $programs); do
     cp --dereference --parents "$file" "$root"
 done
@@ -39,4 +43,8 @@ for package in qemu-system-x86 seabios genisoimage libc6; do
     mkdir -p "$root/usr/share/doc/$package"
     cp --dereference "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/" || true
 done
-chroot "$root" /usr/bin/qemu-system-x86_64 --version
+# What a guest needs is there: a machine is made, and stopped before it runs anything.
+for machine in q35 microvm; do
+    echo quit | chroot "$root" /usr/bin/qemu-system-x86_64 -accel tcg -machine "$machine" \
+        -nodefaults -display none -S -monitor stdio
+done
