@@ -126,6 +126,9 @@ def test_status_becomes_series():
 def test_a_duet_is_told_from_targets_that_ran_one_after_the_other():
     text = render(benchmark_families([BENCHMARK | {"spec": {"trials": {"mode": "Duet"}}}])).decode()
     assert 'dbbench_benchmark_info{benchmark="quickstart",mode="Duet",namespace="ns"} 1.0' in text
+    for unreadable in ({"trials": "none"}, {"trials": {"mode": {}}}, {}):
+        text = render(benchmark_families([BENCHMARK | {"spec": unreadable}])).decode()
+        assert 'mode="Sequential"' in text
 
 
 def confirmations(**tested):
