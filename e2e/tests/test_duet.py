@@ -1,4 +1,8 @@
-"""Two targets measured at the same time, where the node has CPUs for both."""
+"""Two targets measured at the same time, where the node has CPUs for both.
+
+It has none on a machine with two processors, of which half a one is reserved; there the second test
+sees the refusal again, unless the cluster was started with --shared-cpus.
+"""
 
 from datetime import datetime
 
@@ -53,9 +57,10 @@ def test_both_windows_are_open_at_the_same_time(
     starts, ends = (
         [datetime.fromisoformat(window[edge]) for window in windows] for edge in ("start", "end")
     )
-    # A window of 2 s; the drivers are told 0.2 s ahead.
-    assert (max(starts) - min(starts)).total_seconds() < 0.1
-    assert (min(ends) - max(starts)).total_seconds() > 1.5
+    assert max(starts) < min(ends)
+    for record in records.values():
+        assert record["result"]["parameters"]["apart"] is True
+        assert "processes" not in record["result"]
     first, second = (
         set(record["result"]["target"]["facts"]["cpusAllowed"]) for record in records.values()
     )

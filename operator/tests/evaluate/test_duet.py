@@ -244,3 +244,31 @@ def test_a_node_too_small_for_both_is_named_before_anything_is_deployed(cpu, mem
     cluster = ModelCluster(spec(workloads=WORKLOADS), nodes=(node("a", cpu, memory), node("b")))
     cluster.step()
     assert cluster.condition("Stalled")["status"] == "False"
+
+
+def test_huge_pages_empty_disks_and_drivers_of_both_are_counted():
+    def says(found: dict[str, Any], **allocatable: str) -> str:
+        first = node("a")
+        first["status"]["allocatable"] |= allocatable
+        cluster = ModelCluster(
+            found, nodes=(first, node("b")), kubevirt=True, data_volumes=True, kubevirts=()
+        )
+        cluster.step()
+        return str(cluster.condition("Stalled")["message"])
+
+    same_node = spec()["placement"] | {"driver": {"colocation": "SameNode"}}
+    wanted = says(duet(placement=same_node, resources={"cpu": 2}), cpu="4")
+    assert "pod and vm with their drivers need 4.5 exclusive CPUs" in wanted
+    assert "at the same time" not in says(duet(resources={"cpu": 2}), cpu="4")
+
+    huge = {"memory": "1Gi", "hugepages": {"pageSize": "2Mi", "size": "256Mi"}}
+    for there, enough in (("1Gi", False), ("1280Mi", True)):
+        wanted = says(duet(resources=huge), **{"hugepages-2Mi": there})
+        assert ("pod and vm need 256Mi + 1Gi in pages of 2Mi" in wanted) is not enough
+
+    machine = {"runtime": "KubeVirt", "dataDisk": {"volume": "EmptyDisk"}}
+    machines = [{"name": name, "virtualMachine": machine} for name in ("one", "two")]
+    on_node = duet(targets=machines, baseline="one")
+    for there, enough in (("15Gi", False), ("20Gi", True)):
+        wanted = says(on_node, **{"ephemeral-storage": there})
+        assert ("one and two need 2 x 10Gi" in wanted) is not enough
