@@ -283,7 +283,7 @@ def _keep_the_rules(dice: Dice, spec: Manifest) -> None:
         spec["gates"] = [
             {"workload": workload, "target": other, "maxSlowdown": "10%"} for other in others
         ]
-    for name in ("max", "targetHalfWidth"):
+    for name in ("max", "targetHalfWidth", "mode"):
         spec.get("trials", {}).pop(name, None)
     if spec["database"].get("engine") != "PostgreSQL" or "hugepages" in spec.get("resources", {}):
         for target in spec["targets"]:

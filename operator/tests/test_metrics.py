@@ -113,6 +113,7 @@ def config_map(uid):
 def test_status_becomes_series():
     text = render(benchmark_families([BENCHMARK])).decode()
     identity = 'benchmark="quickstart"'
+    assert f'dbbench_benchmark_info{{{identity},mode="Sequential",namespace="ns"}} 1.0' in text
     assert f'dbbench_trials{{{identity},namespace="ns",state="done"}} 5.0' in text
     assert 'type="Succeeded"} 1.0' in text
     assert "dbbench_slowdown_ratio{" in text
@@ -120,6 +121,14 @@ def test_status_becomes_series():
     assert 'bound="low"' in text
     assert f'dbbench_overcommitment_ratio{{{identity},namespace="ns",target="vm"}} 1.5' in text
     assert 'target="pod"' not in text
+
+
+def test_a_duet_is_told_from_targets_that_ran_one_after_the_other():
+    text = render(benchmark_families([BENCHMARK | {"spec": {"trials": {"mode": "Duet"}}}])).decode()
+    assert 'dbbench_benchmark_info{benchmark="quickstart",mode="Duet",namespace="ns"} 1.0' in text
+    for unreadable in ({"trials": "none"}, {"trials": {"mode": {}}}, {}):
+        text = render(benchmark_families([BENCHMARK | {"spec": unreadable}])).decode()
+        assert 'mode="Sequential"' in text
 
 
 def confirmations(**tested):

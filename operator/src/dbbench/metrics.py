@@ -18,6 +18,7 @@ from prometheus_client.core import (
 )
 
 from dbbench.api.quantities import percent
+from dbbench.api.spec import Mode
 from dbbench.api.status import ConfirmationVerdict
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.kinds import CONFIG_MAP, DBBENCHMARK
@@ -89,6 +90,11 @@ def render(families: list[Metric]) -> bytes:
 def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
     """Trials, conditions and slowdowns, from the status of each benchmark."""
     identity = ["namespace", "benchmark"]
+    info = GaugeMetricFamily(
+        "dbbench_benchmark_info",
+        "1, with how the targets are measured: mode is Sequential or Duet (at the same time).",
+        labels=[*identity, "mode"],
+    )
     trials = GaugeMetricFamily(
         "dbbench_trials",
         "Trials of a benchmark, by state: planned, done, invalid (repeated), contaminated (counted "
@@ -129,6 +135,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
     for body in benchmarks:
         ident = _identity(body)
         status = body.get("status") or {}
+        info.add_metric([*ident, _mode(body)], 1)
         for target in (status.get("environment") or {}).get("targets") or []:
             if target.get("overcommitment"):
                 overcommitment.add_metric(
@@ -150,7 +157,7 @@ def benchmark_families(benchmarks: list[Manifest]) -> list[Metric]:
             interval = entry.get("confidenceInterval")
             for name in ("low", "high") if interval else ():
                 bound.add_metric([*labels, name], float(interval[name]))
-    return [trials, condition, position, slowdown, bound, floor, overcommitment]
+    return [info, trials, condition, position, slowdown, bound, floor, overcommitment]
 
 
 def confirmation_families(benchmarks: list[Manifest]) -> list[Metric]:
@@ -195,6 +202,13 @@ def confirmation_families(benchmarks: list[Manifest]) -> list[Metric]:
 
 def _place(entry: dict[str, Any]) -> tuple[str, str, str]:
     return entry["workload"], entry["cell"], entry["target"]
+
+
+def _mode(body: Manifest) -> str:
+    """From a spec that the API server may have taken before there was a rule for it."""
+    trials = (body.get("spec") or {}).get("trials")
+    mode = trials.get("mode") if isinstance(trials, dict) else None
+    return Mode.DUET.value if mode == Mode.DUET else Mode.SEQUENTIAL.value
 
 
 def _emulated(comparison: dict[str, Any]) -> str:

@@ -55,6 +55,20 @@ def test_what_is_deployed_anew_for_each_block_is_said():
     )
 
 
+def test_a_duet_is_said_and_takes_less_time():
+    says = "Measured on both targets at the same time, on CPUs of their own (a duet)"
+    sample = SAMPLE.with_name("duet.yaml")
+    assert says in run(sample).stdout
+    assert says not in run(SAMPLE).stdout
+    document = yaml.safe_load(sample.read_text())
+    (duet,) = json.loads(run(sample, "--json").stdout)["plans"]
+    document["spec"]["trials"].pop("mode")
+    (apart,) = json.loads(run("-", "--json", text=yaml.safe_dump(document)).stdout)["plans"]
+    assert (duet["mode"], apart["mode"]) == ("Duet", "Sequential")
+    assert duet["trialsPerBlock"] == apart["trialsPerBlock"]
+    assert duet["ends"][0]["expectedSeconds"] < apart["ends"][0]["expectedSeconds"]
+
+
 def test_json_adds_up():
     document = json.loads(run("-", "--json", text=changed(min=4)).stdout)
     assert (document["kind"], document["schemaVersion"]) == ("Plans", 1)

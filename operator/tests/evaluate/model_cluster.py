@@ -100,7 +100,10 @@ INSTANCES = ("StatefulSet", "VirtualMachine", "Cluster")
 
 @dataclass
 class ModelCluster:
-    """Objects by reference. `fail` decides how a job's attempt ends: None means well."""
+    """Objects by reference. `fail` decides how a job's attempt ends: None means well.
+
+    It may do so for each of the job's drivers, in a list.
+    """
 
     spec: dict[str, Any]
     seed: int = 0
@@ -355,9 +358,10 @@ class ModelCluster:
         if problem == "lost":
             self.logs[name] = (None,) * len(drivers)
         elif kind != "disk":
+            each = problem if isinstance(problem, list) else [problem] * len(drivers)
             self.logs[name] = tuple(
-                problem if problem is not None else self._log(job, index, len(drivers))
-                for index in range(len(drivers))
+                self._log(job, index, len(drivers)) if log is None else log
+                for index, log in enumerate(each)
             )
 
     def _is_locked_out(self, job: dict[str, Any]) -> bool:
@@ -368,10 +372,12 @@ class ModelCluster:
         return str(self.objects[PASSWORD]["stringData"]["password"])
 
     def _log(self, job: dict[str, Any], index: int, drivers: int) -> str:
-        """Instance 1 gets twice as much as instance 0, and so on."""
+        """Instance 1 gets twice as much as instance 0, and so on. Of a duet, 1 is the partner."""
         labels = labels_of(job)
         vm = labels["dbbench.io/target"] == "vm"
         noise = random.Random(f"{self.seed}/{job['metadata']['name']}").uniform(0.98, 1.02)
+        if "dbbench.io/partner" in labels:
+            vm, index, drivers = vm != (index == 1), 0, 1
         factor = (1.5 if vm else 1.0) * noise / (index + 1)
         processes = {}
         if labels["dbbench.io/workload"] == "analytics":

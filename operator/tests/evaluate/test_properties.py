@@ -250,12 +250,15 @@ def changed(change: tuple[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def compare(target: dict[str, Any], other: dict[str, Any]) -> tuple[Difference, ...]:
-    """A pod that reports everything, and a target that reports this."""
+def compare(
+    target: dict[str, Any], other: dict[str, Any], **changes: Any
+) -> tuple[Difference, ...]:
+    """A pod that reports everything, and a target that reports this; `changes` of the spec."""
     body = spec(
         baseline="one",
         targets=[{"name": "one", "pod": {}}, {"name": "other", **target}],
         resources={"cpu": 2},
+        **changes,
     )
     parsed = DBBenchmarkSpec.model_validate(body)
     runtime = RUNTIMES.get(next((k for k, way in WAYS.items() if way == target), Kind.POD), "Pod")
@@ -380,6 +383,16 @@ def test_the_node_of_a_guest_is_seen_by_its_hypervisor_or_not_at_all() -> None:
     assert told(None) == dict.fromkeys(names, ("not reported", True))
     assert told(facts) == {}
     assert told(facts | {"cpusAllowed": [4, 5]}) == {"CPUs of the node": ("4,5", False)}
+
+
+def test_of_a_duet_the_number_of_cpus_is_compared_and_not_which_they_are() -> None:
+    def told(allowed: list[int], **trials: str) -> list[str]:
+        found = compare(WAYS[Kind.POD], changed((f"{FACTS}.cpusAllowed", allowed)), trials=trials)
+        return [d.target_value for d in found if d.name == "CPUs of the node"]
+
+    assert told([4, 5]) == ["4,5"]
+    assert told([4, 5], mode="Duet") == []
+    assert told([4, 5, 6], mode="Duet") == ["3"]
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,16 @@ def test_a_report_says_that_intervals_cover_deployments_where_each_block_has_its
     assert says in to_html(document, [])
 
 
+def test_a_report_says_that_both_targets_ran_at_the_same_time(document_of):
+    document = document_of()
+    assert document["mode"] == "Sequential"
+    assert "duet" not in to_markdown(document)
+    document["spec"]["trials"]["mode"] = "Duet"
+    says = "both targets ran at the same time"
+    assert says in to_markdown(document)
+    assert says in to_html(document, [])
+
+
 def test_a_report_without_any_result_says_so(document_of):
     data = results_data(document_of(taken=[]))
     assert "Nothing has been compared" in data[REPORT]

@@ -103,6 +103,13 @@ def test_what_a_history_is_looked_at_for_may_differ(run, change):
     assert fingerprint(run(1).benchmark) == fingerprint(run(2, **change).benchmark)
 
 
+def test_a_duet_is_another_experiment(run):
+    duet = run(2, spec=lambda spec: spec["trials"].update(mode="Duet"))
+    one_by_one = run(3, spec=lambda spec: spec["trials"].update(mode="Sequential"))
+    assert fingerprint(run(1).benchmark) == fingerprint(one_by_one.benchmark)
+    assert fingerprint(run(1).benchmark) != fingerprint(duet.benchmark)
+
+
 @pytest.mark.parametrize("change", BOUND.values(), ids=BOUND)
 def test_another_experiment_or_machine_has_another_fingerprint(run, change):
     assert fingerprint(run(1).benchmark) != fingerprint(run(2, **change).benchmark)

@@ -304,6 +304,11 @@ def instances(body: dict[str, Any]) -> None:
         target["instances"] = 3
 
 
+def duet(body: dict[str, Any]) -> None:
+    body["spec"]["workloads"] = [{"name": "orders", "tpcc": {"warehouses": 1, "clients": 2}}]
+    body["spec"]["trials"]["mode"] = "Duet"
+
+
 @pytest.mark.parametrize(
     ("case", "target", "kubevirt", "change"),
     [
@@ -413,6 +418,13 @@ def test_jobs_of_several_instances(golden: Golden) -> None:
     jobs = [load_job(ctx, target, ctx.spec.workloads[2], 1)]
     jobs += [trial_job(ctx, t, 1) for t in trials if t.cell.workload in ("analytics", "orders")]
     golden("jobs-instances", jobs)
+
+
+def test_the_job_of_a_duet(golden: Golden) -> None:
+    ctx = context(duet)
+    first, second = plan.block(ctx.spec, 7, 1).trials
+    assert second == first.together[1]
+    golden("job-duet", [trial_job(ctx, first, 1)])
 
 
 def test_trial_jobs(golden: Golden) -> None:

@@ -18,6 +18,7 @@ from dbbench.api.cache_rules import CACHE_RULES
 from dbbench.api.cloud_native_pg_rules import CLOUD_NATIVE_PG_RULES
 from dbbench.api.confirm_rules import CONFIRM_RULES
 from dbbench.api.database import Database
+from dbbench.api.duet_rules import DUET_RULES
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
 from dbbench.api.redeploy_rules import REDEPLOY_RULES
@@ -39,6 +40,11 @@ class CleanupPolicy(StrEnum):
     ALWAYS = "Always"
     ON_SUCCESS = "OnSuccess"
     NEVER = "Never"
+
+
+class Mode(StrEnum):
+    SEQUENTIAL = "Sequential"
+    DUET = "Duet"
 
 
 CONTROL = "control"
@@ -109,6 +115,15 @@ class Trials(ApiModel):
             "Between min and max, go on until the 95 % confidence interval of every comparison is "
             'at most this wide on each side, for example "1%", at three looks in a row: after 6, '
             "8, 10, ... blocks."
+        ),
+    )
+    mode: Mode = Field(
+        Mode.SEQUENTIAL,
+        description=(
+            "Sequential: one target runs at a time. Duet: both targets run at the same time, each "
+            "on CPUs of its own, and begin each measured window at the same instant, so that what "
+            "disturbs the node disturbs both. Their ratio is that of two databases that share the "
+            "rest of the node."
         ),
     )
     control: bool = Field(
@@ -202,6 +217,7 @@ class DBBenchmarkSpec(ApiModel):
             *VARIANT_RULES,
             *CONFIRM_RULES,
             *REDEPLOY_RULES,
+            *DUET_RULES,
         )
     )
 
@@ -268,6 +284,11 @@ class DBBenchmarkSpec(ApiModel):
     def has_cold_cells(self) -> bool:
         """Whether any workload is measured with cold caches."""
         return any(w.tpch and CacheState.COLD in (w.tpch.cache or ()) for w in self.workloads)
+
+    @property
+    def duet(self) -> bool:
+        """Whether the two targets are measured at the same time."""
+        return self.trials.mode is Mode.DUET
 
     @property
     def measured_targets(self) -> list[Target]:

@@ -96,6 +96,7 @@ def _document(
     counts = dict.fromkeys((_soonest(spec), most))
     return {
         "benchmark": title,
+        "mode": spec.trials.mode.value,
         "targets": [target.name for target in spec.measured_targets],
         "deployments": run.deployments,
         "cells": [cell.key for cell in cells(spec)],
@@ -156,6 +157,8 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
         out.print("Deployed and loaded anew for every block: every target (trials.redeploy)")
     elif anew:
         out.print(f"Loaded in every block, for the data end with the target: {', '.join(anew)}")
+    if spec.duet:
+        out.print("Measured on both targets at the same time, on CPUs of their own (a duet)")
     out.print(
         f"Preparation {seconds(run.preparation)}, then {seconds(run.block)} for each block of "
         f"{run.trials_per_block} trials."

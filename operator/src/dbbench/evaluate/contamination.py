@@ -49,8 +49,8 @@ def signs(state: State, trial: Trial, documents: Sequence[Mapping[str, Any]]) ->
     return list(dict.fromkeys(found))
 
 
-def is_repeated(state: State, trial: Trial, seed: int) -> bool:
-    """Whether there is a repetition left for this trial.
+def is_repeated(state: State, trials: Sequence[Trial], seed: int) -> bool:
+    """Whether there is a repetition left for this trial, or for both of a duet.
 
     One trial has at most two of them, so that the budget is not spent in one place.
     """
@@ -59,8 +59,10 @@ def is_repeated(state: State, trial: Trial, seed: int) -> bool:
         for record in state.trials
         if record.outcome is Outcome.INVALID and record.reason == CONTAMINATED
     ]
-    own = sum(record.trial == trial.id for record in repeated)
-    return own < _MOST_OF_ONE_TRIAL and len(repeated) < budget(state.benchmark.spec, seed)
+    ids = [trial.id for trial in trials]
+    own = sum(record.trial in ids for record in repeated)
+    left = budget(state.benchmark.spec, seed) - len(repeated)
+    return own < _MOST_OF_ONE_TRIAL * len(ids) and len(ids) <= left
 
 
 def budget(spec: DBBenchmarkSpec, seed: int) -> int:

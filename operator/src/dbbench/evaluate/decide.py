@@ -20,7 +20,7 @@ from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.harvest import (
     finished,
     harvest,
-    identity,
+    identities,
     kind_of,
     record_identity,
     recorded_identities,
@@ -265,7 +265,7 @@ def _recorded_jobs(state: State) -> tuple[Ref, ...]:
         for job in state.of_kind("Job")
         if kind_of(job) in ("load", "trial")
         and finished(job)
-        and identity(job) in recorded
+        and identities(job) <= recorded
         and not job["metadata"].get("deletionTimestamp")
     )
 

@@ -144,11 +144,33 @@ def _image_digest(state: State, target: str) -> str:
 
 def latest_facts(records: Iterable[TrialRecord], target: str) -> Sequence[Mapping[str, Any]]:
     """What the agent of each instance said in the target's latest valid trial; none before that."""
-    for record in sorted(records, key=lambda r: r.finished, reverse=True):
-        if record.target == target and record.outcome is Outcome.MEASURED and record.documents:
-            facts = [(one.get("target") or {}).get("facts") or {} for one in record.documents]
-            return facts if all(facts) else []
-    return []
+    record = _latest(records, target)
+    if record is None:
+        return []
+    facts = [(one.get("target") or {}).get("facts") or {} for one in record.documents]
+    return facts if all(facts) else []
+
+
+def _latest(records: Iterable[TrialRecord], target: str) -> TrialRecord | None:
+    """The target's latest valid trial with a result."""
+    found = [
+        record
+        for record in records
+        if record.target == target and record.outcome is Outcome.MEASURED and record.documents
+    ]
+    return max(found, key=lambda record: record.finished, default=None)
+
+
+def _shared_cpus(state: State) -> Sequence[int]:
+    """CPUs of the node that every target was allowed, as seen outside of guests."""
+    allowed = []
+    for target in state.benchmark.spec.targets:
+        record = _latest(state.trials, target.name)
+        for one in record.documents if record else ():
+            found = one.get("target") or {}
+            node = found.get("host") or {} if target.virtual_machine else found
+            allowed.append(frozenset((node.get("facts") or {}).get("cpusAllowed") or ()))
+    return sorted(frozenset.intersection(*allowed)) if len(allowed) > 1 else ()
 
 
 def _server_version(records: Iterable[TrialRecord], target: str) -> str:
@@ -172,7 +194,10 @@ def emulated_targets(state: State) -> frozenset[str]:
 
 
 def representative(state: State) -> Finding:
-    """The condition Representative: False with an emulated target or a disturbed trial."""
+    """The condition Representative: False with an emulated target or a disturbed trial.
+
+    So it is with a duet whose targets had CPUs in common.
+    """
     emulated = sorted(emulated_targets(state))
     disturbed = sorted(record.trial for record in state.trials if record.counts_though_contaminated)
     messages = []
@@ -189,8 +214,16 @@ def representative(state: State) -> Finding:
             "repetition was left; the report names the signs. Use quieter nodes, or raise "
             "spec.trials.contamination.maxRepeats."
         )
+    shared = _shared_cpus(state) if state.benchmark.spec.duet else ()
+    if shared:
+        messages.append(
+            f"both targets of the duet might use CPUs {', '.join(map(str, shared))} of the node, "
+            "and took them away from each other. Give its kubelet the static CPU manager "
+            "(cpuManagerPolicy: static), or write spec.trials.mode: Sequential."
+        )
     if messages:
-        return Finding(FALSE, "Emulated" if emulated else "Contaminated", " ".join(messages))
+        reason = "Emulated" if emulated else "Contaminated" if disturbed else "SharedCPUs"
+        return Finding(FALSE, reason, " ".join(messages))
     targets = state.benchmark.spec.measured_targets
     if all(latest_facts(state.trials, target.name) for target in targets if target.has_agent):
         silent = ", ".join(target.name for target in targets if not target.has_agent)

@@ -10,10 +10,11 @@ from typing import Any
 
 from dbbench.evaluate import contamination
 from dbbench.evaluate.state import Manifest, State, labels_of
-from dbbench.plan import plan_seed, trial_of
+from dbbench.plan import Trial, plan_seed, trial_of
 from dbbench.results.driver_log import DriverOutput, parse
 from dbbench.results.instances import combined, each
 from dbbench.results.record import CONTAMINATED, LoadRecord, Outcome, TrialRecord
+from dbbench.targets.names import LABEL_PARTNER, LABEL_TRIAL
 
 # Exit codes of the driver after which another attempt can end no differently.
 _FINAL = {2: "InvalidArguments", 4: "ConsistencyCheckFailed"}
@@ -42,12 +43,12 @@ def unrecorded_jobs(jobs: list[Manifest], recorded: frozenset[tuple[str, ...]]) 
         for job in jobs
         if kind_of(job) in ("load", "trial")
         and finished(job) is not None
-        and identity(job) not in recorded
+        and not identities(job) <= recorded
     ]
 
 
 def recorded_identities(state: State) -> frozenset[tuple[str, ...]]:
-    """Identities, as `identity` gives them, of everything that has a record."""
+    """Identities, as `identities` gives them, of everything that has a record."""
     return frozenset(record_identity(record) for record in state.records)
 
 
@@ -63,16 +64,15 @@ def kind_of(job: Manifest) -> str:
     return labels_of(job).get("dbbench.io/job", "")
 
 
-def identity(job: Manifest) -> tuple[str, ...]:
-    """What the job measures or loads, and which attempt it is."""
+def identities(job: Manifest) -> frozenset[tuple[str, ...]]:
+    """What the job measures or loads, and which attempt it is; of a duet both trials."""
     labels = labels_of(job)
     attempt = labels["dbbench.io/attempt"]
     if kind_of(job) == "trial":
-        return ("trial", labels["dbbench.io/trial"], attempt)
-    deployment = labels.get("dbbench.io/deployment", "")
-    return (
-        "load", labels["dbbench.io/target"], deployment, labels["dbbench.io/workload"], attempt
-    )  # fmt: skip
+        trials = (labels[name] for name in (LABEL_TRIAL, LABEL_PARTNER) if name in labels)
+        return frozenset(("trial", trial, attempt) for trial in trials)
+    place = (labels["dbbench.io/target"], labels.get("dbbench.io/deployment", ""))
+    return frozenset({("load", *place, labels["dbbench.io/workload"], attempt)})
 
 
 def finished(job: Manifest) -> Manifest | None:
@@ -86,50 +86,107 @@ def finished(job: Manifest) -> Manifest | None:
 def harvest(state: State) -> tuple[TrialRecord | LoadRecord, ...]:
     """Records of all finished jobs that have none yet and whose log has been looked for."""
     recorded = recorded_identities(state)
-    records = []
-    for job in unrecorded_jobs(state.of_kind("Job"), recorded):
-        name = job["metadata"]["name"]
-        if name in state.logs:
-            records.append(_record(state, job, state.logs[name]))
-    return tuple(records)
+    return tuple(
+        record
+        for job in unrecorded_jobs(state.of_kind("Job"), recorded)
+        for logs in [state.logs.get(job["metadata"]["name"])]
+        if logs is not None
+        for record in _records(state, job, logs)
+        if record_identity(record) not in recorded
+    )
 
 
-def _record(state: State, job: Manifest, logs: Sequence[str | None]) -> TrialRecord | LoadRecord:
+def _records(
+    state: State, job: Manifest, logs: Sequence[str | None]
+) -> Sequence[TrialRecord | LoadRecord]:
+    """One record; of a duet, one of each of its trials."""
     condition = finished(job)
     if condition is None:
         raise ValueError(f"job {job['metadata']['name']} has not ended")
-    verdict = _judge(job, condition, logs)
     status, labels = job["status"], labels_of(job)
     common: dict[str, Any] = {
-        "target": labels["dbbench.io/target"],
         "workload": labels["dbbench.io/workload"],
         "attempt": int(labels["dbbench.io/attempt"]),
-        "outcome": verdict.outcome,
-        "reason": verdict.reason,
-        "message": verdict.message,
         "started": status.get("startTime") or job["metadata"]["creationTimestamp"],
         "finished": status.get("completionTime") or condition["lastTransitionTime"],
-        "result": verdict.result,
-        "instances": verdict.instances,
     }
     if kind_of(job) == "load":
-        return LoadRecord(deployment=labels.get("dbbench.io/deployment", ""), **common)
+        place = (labels["dbbench.io/target"], labels.get("dbbench.io/deployment", ""))
+        common |= dict(zip(("target", "deployment"), place, strict=True))
+        return [LoadRecord(**common, **vars(_judge(job, condition, logs)))]
     benchmark = state.benchmark
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
-    trial = trial_of(benchmark.spec, seed, labels["dbbench.io/trial"])
-    record = TrialRecord(trial=trial.id, block=trial.block, cell=trial.cell.name, **common)
-    if record.outcome is not Outcome.MEASURED:
-        return record
-    found = contamination.signs(state, trial, record.documents)
-    if not found:
-        return record
-    again = contamination.is_repeated(state, trial, seed)
-    return replace(
-        record,
-        outcome=Outcome.INVALID if again else Outcome.MEASURED,
-        reason=CONTAMINATED,
-        message="; ".join(found),
+    trials = trial_of(benchmark.spec, seed, labels[LABEL_TRIAL]).together
+    verdicts = (
+        [_judge(job, condition, logs)]
+        if len(trials) == 1
+        else _judge_duet(job, condition, logs, trials)
     )
+    records = [
+        TrialRecord(
+            trial=trial.id,
+            block=trial.block,
+            cell=trial.cell.name,
+            target=trial.target,
+            **common,
+            **vars(verdict),
+        )
+        for trial, verdict in zip(trials, verdicts, strict=True)
+    ]
+    # Of a duet of which one record is stored already, the other one must get the same verdict.
+    before = [one for one in state.trials if record_identity(one) not in identities(job)]
+    return _examined(replace(state, trials=tuple(before)), trials, records, seed)
+
+
+def _examined(
+    state: State, trials: Sequence[Trial], records: Sequence[TrialRecord], seed: int
+) -> Sequence[TrialRecord]:
+    """Measured trials, marked where something disturbed one of them."""
+    if any(record.outcome is not Outcome.MEASURED for record in records):
+        return records
+    found = [
+        f"{trial.target}: {sign}" if trial.partner else sign
+        for trial, record in zip(trials, records, strict=True)
+        for sign in contamination.signs(state, trial, record.documents)
+    ]
+    if not found:
+        return records
+    again = contamination.is_repeated(state, trials, seed)
+    return [
+        replace(
+            record,
+            outcome=Outcome.INVALID if again else Outcome.MEASURED,
+            reason=CONTAMINATED,
+            message="; ".join(found),
+        )
+        for record in records
+    ]
+
+
+def _judge_duet(
+    job: Manifest, condition: Manifest, logs: Sequence[str | None], trials: Sequence[Trial]
+) -> list[Verdict]:
+    """Both trials count, or neither: what one of them lacks, the other one lacks to compare with.
+
+    The reason is that of the worse one in both.
+    """
+    name = job["metadata"]["name"]
+    verdicts = [
+        _of_log(f"job {name}, {trial.target}", condition, log)
+        for trial, log in zip(trials, logs, strict=True)
+    ]
+    worst = max(verdicts, key=_weight)
+    if worst.outcome is Outcome.MEASURED:
+        return [_of_job(job, condition, verdict) for verdict in verdicts]
+    return [
+        replace(
+            verdict,
+            outcome=Outcome.INVALID if verdict.outcome is Outcome.MEASURED else verdict.outcome,
+            reason=worst.reason,
+            message=worst.message,
+        )
+        for verdict in verdicts
+    ]
 
 
 def _judge(job: Manifest, condition: Manifest, logs: Sequence[str | None]) -> Verdict:
@@ -147,14 +204,20 @@ def _judge(job: Manifest, condition: Manifest, logs: Sequence[str | None]) -> Ve
         found = replace(worst, result=combined(results), instances=each(results))
     elif several:
         found = replace(worst, result=None)
-    if worst.outcome is Outcome.MEASURED and condition["type"] == "Failed":
-        return replace(
-            found,
-            outcome=Outcome.FAILED,
-            reason=condition.get("reason") or "JobFailed",
-            message=f"job {name} wrote a result but failed: {condition.get('message', '')}",
-        )
-    return found
+    return _of_job(job, condition, found)
+
+
+def _of_job(job: Manifest, condition: Manifest, found: Verdict) -> Verdict:
+    """What a measurement amounts to whose job may have failed all the same."""
+    if found.outcome is not Outcome.MEASURED or condition["type"] != "Failed":
+        return found
+    name, message = job["metadata"]["name"], condition.get("message", "")
+    return replace(
+        found,
+        outcome=Outcome.FAILED,
+        reason=condition.get("reason") or "JobFailed",
+        message=f"job {name} wrote a result but failed: {message}",
+    )
 
 
 def _weight(verdict: Verdict) -> tuple[int, bool]:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from dbbench.api.machine import DiskVolume, Network, Runtime
 from dbbench.api.placement import NodePlacement
 from dbbench.api.quantities import cpus, quantity
-from dbbench.api.resources import Hugepages, Medium
+from dbbench.api.resources import Medium
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.api.target import Target
+from dbbench.evaluate.duet_preflight import duet_problems
 from dbbench.evaluate.external_preflight import external_problems
 from dbbench.evaluate.machine_preflight import machine_problems
 from dbbench.evaluate.problem import Problem
@@ -19,7 +20,7 @@ from dbbench.evaluate.scripts import script_problems
 from dbbench.evaluate.state import Manifest, Served, State, labels_of
 from dbbench.plan.deployment import at_point, deployment_points, largest_first, point_name
 from dbbench.plan.sweep import Point
-from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus
+from dbbench.targets.placement import DRIVER_MILLICPUS, exclusive_cpus, hugepages_in
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -120,6 +121,18 @@ def _database_node(
 
 def _room(spec: DBBenchmarkSpec, name: str, allocatable: dict[str, str]) -> Iterator[Problem]:
     """What the node is too small for; of a sweep, at one point."""
+    alone = [
+        *_cpus_and_memory(spec, name, allocatable),
+        *_instances(spec, name, allocatable),
+        *_hugepages(spec, name, allocatable),
+        *_empty_disks(spec, name, allocatable),
+    ]
+    yield from alone or duet_problems(spec, name, allocatable)
+
+
+def _cpus_and_memory(
+    spec: DBBenchmarkSpec, name: str, allocatable: dict[str, str]
+) -> Iterator[Problem]:
     there = cpus(allocatable["cpu"])
     if spec.resources.cpu > there:
         yield Problem(
@@ -141,9 +154,6 @@ def _room(spec: DBBenchmarkSpec, name: str, allocatable: dict[str, str]) -> Iter
             f"spec.resources.memory: {spec.resources.memory} is asked for, but node {name} has "
             f"{allocatable['memory']} allocatable. Lower it or select a larger node.",
         )
-    yield from _instances(spec, name, allocatable)
-    yield from _hugepages(spec, name, allocatable)
-    yield from _empty_disks(spec, name, allocatable)
 
 
 def _instances(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) -> Iterator[Problem]:
@@ -225,9 +235,9 @@ def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
     page = wanted.page_size.value
     most = max(
         spec.targets,
-        key=lambda target: target.databases * quantity(_in_hugepages(spec, wanted, target)),
+        key=lambda target: target.databases * quantity(hugepages_in(spec.resources, target)),
     )
-    needed = _in_hugepages(spec, wanted, most)
+    needed = hugepages_in(spec.resources, most)
     there = allocatable.get(f"hugepages-{page}", "0")
     if most.databases * quantity(needed) <= quantity(there):
         return
@@ -242,10 +252,6 @@ def _hugepages(spec: DBBenchmarkSpec, node: str, allocatable: dict[str, str]) ->
         f"{there} allocatable. Set them aside on the node with `echo {count} > "
         f"/sys/kernel/mm/hugepages/hugepages-{kib}kB/nr_hugepages` and restart its kubelet.",
     )
-
-
-def _in_hugepages(spec: DBBenchmarkSpec, wanted: Hugepages, target: Target) -> str:
-    return spec.resources.memory if target.virtual_machine else wanted.size
 
 
 def _storage(spec: DBBenchmarkSpec, classes: tuple[Manifest, ...]) -> Iterator[Problem]:

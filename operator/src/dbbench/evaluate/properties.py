@@ -239,8 +239,11 @@ def _cpu_count(seen: Seen) -> str | None:
 
 
 def _node_cpus(seen: Seen) -> str | None:
+    """Which they are; of a duet, whose targets cannot have the same, how many."""
     allowed = seen.node_facts.get("cpusAllowed")
-    return None if allowed is None else _numbers(allowed)
+    if allowed is None:
+        return None
+    return str(len(allowed)) if seen.spec.duet else _numbers(allowed)
 
 
 def _numbers(found: Sequence[int]) -> str:

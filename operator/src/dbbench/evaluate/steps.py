@@ -36,18 +36,27 @@ def next_step(state: State, trial: Trial) -> Step:
     made, the database starts and answers, each workload is loaded, the trial runs.
     Nothing of it without the password of the databases.
     Of an external target only the copies and the last two; the others stop for it all the same.
+    In a duet, two deployments do each of this one after the other, and the last at the same time.
     """
     here = state.at(trial.point)
-    target = here.benchmark.spec.target(trial.deployment)
+    targets = [here.benchmark.spec.target(one.deployment) for one in trial.together]
+    deployed = [target for target in targets if target.deployed]
     return (
         _password(state)
         or _scripts(state)
-        or stop_others(state, target)
+        or stop_others(state, targets)
         or remove_others(state, trial)
-        or (_deployment(here, target, trial) if target.deployed else None)
-        or _loads(here, target, trial)
+        or stop_earlier_turn(here, deployed, trial)
+        or _of_each(deployed, lambda target: _disk(here, target))
+        or _of_each(deployed, lambda target: _start(here, target))
+        or _of_each(targets, lambda target: _loads(here, target, trial))
         or _trial(here, trial)
     )
+
+
+def _of_each(targets: Sequence[Target], step: Callable[[Target], Step | None]) -> Step | None:
+    """The step of the first target that needs it; None when none does any more."""
+    return next((found for target in targets if (found := step(target)) is not None), None)
 
 
 def _password(state: State) -> Step | None:
@@ -69,11 +78,6 @@ def _scripts(state: State) -> Step | None:
         created=copies(state, found),
         limit_seconds=duration(state.benchmark.spec.timeouts.ready),
     )
-
-
-def _deployment(state: State, target: Target, trial: Trial) -> Step | None:
-    """The next step until the target's databases run, of their own turn; None when they do."""
-    return stop_earlier_turn(state, target, trial) or _disk(state, target) or _start(state, target)
 
 
 def _of_instances(
@@ -250,7 +254,8 @@ def _last_start(pod: Manifest) -> datetime:
 def _trial(state: State, trial: Trial) -> Step:
     records = attempts_of(state.trials, trial)
     cell = f" ({trial.cell.name})" if trial.cell.name else ""
-    what = f"{trial.target}: {trial.cell.workload}{cell}, block {trial.block}"
+    targets = " and ".join(one.target for one in trial.together)
+    what = f"{targets}: {trial.cell.workload}{cell}, block {trial.block}"
     job = trial_job(state.context, trial, len(records) + 1)
     return _job_step(state, f"trial:{trial.id}", what, job, records, len(records) + 1)
 

@@ -20,8 +20,10 @@ def stop_all(state: State) -> Waiting | None:
     return _stop(_deployments(state))
 
 
-def stop_others(state: State, target: Target) -> Waiting | None:
-    return _stop([one for one in _deployments(state) if one[1].name != target.name])
+def stop_others(state: State, targets: Sequence[Target]) -> Waiting | None:
+    """Stops every target but these."""
+    kept = {target.name for target in targets}
+    return _stop([one for one in _deployments(state) if one[1].name not in kept])
 
 
 def _deployments(state: State) -> list[tuple[State, Target]]:
@@ -48,12 +50,12 @@ def remove_others(state: State, trial: Trial) -> Waiting | None:
     """
     if not trial.redeployed:
         return None
-    own = place(trial.deployment)
+    own = [place(one.deployment).items() for one in trial.together]
     left = {
         ref: manifest
         for ref, manifest in sorted(state.objects.items())
         if (labels := labels_of(manifest)).get(LABEL_TARGET)
-        and any(labels.get(label) != value for label, value in own.items())
+        and not any(place_of_one <= labels.items() for place_of_one in own)
         and kind_of(manifest) not in ("load", "trial")
     }
     if not left:
@@ -78,17 +80,21 @@ def remove_others(state: State, trial: Trial) -> Waiting | None:
     )
 
 
-def stop_earlier_turn(state: State, target: Target, trial: Trial) -> Waiting | None:
+def stop_earlier_turn(state: State, targets: Sequence[Target], trial: Trial) -> Waiting | None:
     """The last of a block is often the first of the next; it starts anew like every other."""
+    measured = {one.target for one in trial.together}
     before = [
         parse_timestamp(record.started)
         for record in state.trials
-        if record.target == trial.target and record.block < trial.block
+        if record.target in measured and record.block < trial.block
     ]
-    pods = target_pods(state, target.name)
-    if before and any(created(pod) < max(before) for pod in pods):
-        return _stop([(state, target)])
-    return None
+    return _stop(
+        [
+            (state, target)
+            for target in targets
+            if before and any(created(pod) < max(before) for pod in target_pods(state, target.name))
+        ]
+    )
 
 
 def _stop(deployments: Sequence[tuple[State, Target]]) -> Waiting | None:

@@ -2,7 +2,8 @@
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
 cells (job + trial)); with `trials.redeploy` disks and loads are a part of each block; with
-`confirm`, tests of causes add the same for their own cells. A trial of TPC-H is its passes, with a
+`confirm`, tests of causes add the same for their own cells; in a duet a trial is that of both
+targets. A trial of TPC-H is its passes, with a
 restart before each cold query; of TPC-C, TATP, sql and zachmann it is warm-up and measured window.
 Once a run has begun, `status.progress` estimates from its own pace instead.
 """
@@ -118,7 +119,8 @@ def _expected(
             if point not in ready:
                 preparation += once
             block += _cycle_seconds(target, assumed) + again
-            block += sum(assumed.job + trial_seconds(*trial, assumed) for trial in turn)
+            if not spec.duet or name == spec.baseline:
+                block += sum(assumed.job + trial_seconds(*trial, assumed) for trial in turn)
             deployments.add(target.name)
     return Expected(
         targets=len({name for names in places.values() for name in names}),

@@ -6,13 +6,16 @@ CPUs and a node needs room for one target only. The turns at one point of a swee
 another, so that what is compared is close in time. The order of points, of turns, and of cells
 within a turn, is drawn anew for each pair of blocks, so that slow drift of the machine cancels in
 the mean of blocks.
+
+In a duet the turns of both targets at a point are one: both are started, in that order, and each
+trial of the first runs at the same time as that of the same cell on the second.
 """
 
 import hashlib
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbbench.api.spec import DBBenchmarkSpec
 from dbbench.plan.cells import Cell, cells
@@ -25,7 +28,8 @@ from dbbench.plan.sweep import Point
 class Trial:
     """One execution of one cell on one target.
 
-    `redeployed`: on a deployment that its block has for itself.
+    `redeployed`: on a deployment that its block has for itself. `partner`: the target on which the
+    same cell is measured at the same time, in a duet; empty where there is none.
     """
 
     block: int
@@ -33,6 +37,14 @@ class Trial:
     cell: Cell
     seed: int
     redeployed: bool = False
+    partner: str = ""
+
+    @property
+    def together(self) -> tuple["Trial", ...]:
+        """All trials that run at the same time: this one, and in a duet that of the partner."""
+        if not self.partner:
+            return (self,)
+        return self, replace(self, target=self.partner, partner=self.target)
 
     @property
     def point(self) -> Point:
@@ -93,15 +105,20 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     """
     targets = [target.name for target in spec.measured_targets]
     places = dict.fromkeys(cells(spec), targets)
-    return arranged(places, seed, index, redeploy=spec.trials.redeploy)
+    return arranged(places, seed, index, redeploy=spec.trials.redeploy, duet=spec.duet)
 
 
 def arranged(
-    targets_of: Mapping[Cell, Sequence[str]], seed: int, index: int, *, redeploy: bool = False
+    targets_of: Mapping[Cell, Sequence[str]],
+    seed: int,
+    index: int,
+    *,
+    redeploy: bool = False,
+    duet: bool = False,
 ) -> Block:
     """The block of these cells, each on the targets that it is measured on.
 
-    `redeploy`: on deployments of its own.
+    `redeploy`: on deployments of its own. `duet`: on its two targets at the same time.
     """
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
@@ -128,13 +145,25 @@ def arranged(
                 index,
                 target,
                 tuple(
-                    Trial(index, target, cell, workload_seed(seed, index, cell), redeploy)
+                    Trial(
+                        index,
+                        target,
+                        cell,
+                        workload_seed(seed, index, cell),
+                        redeploy,
+                        partner=_partner(target, targets_of[cell]) if duet else "",
+                    )
                     for cell in ordered
                 ),
             )
             for target, ordered in turns
         ),
     )
+
+
+def _partner(target: str, both: Sequence[str]) -> str:
+    (other,) = (name for name in both if name != target)
+    return other
 
 
 def trial_of(spec: DBBenchmarkSpec, seed: int, trial_id: str) -> Trial:

@@ -22,7 +22,8 @@ def answer(spec: DBBenchmarkSpec, analysis: Analysis) -> str:
             clauses.append(f"{target.name} is {_listed(_findings(found))}")
     if not clauses:
         return "Nothing has been compared: no block has a valid trial on two targets."
-    text = f"Compared with {spec.baseline}, {'; '.join(clauses)}"
+    duet = " at the same time (duet)" if spec.duet else ""
+    text = f"Compared with {spec.baseline}{duet}, {'; '.join(clauses)}"
     if analysis.emulated_targets:
         emulated = _listed(sorted(analysis.emulated_targets))
         return (

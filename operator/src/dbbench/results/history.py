@@ -107,6 +107,8 @@ def conditions(benchmark: DBBenchmark) -> Document:
     """
     spec = measured_spec(benchmark)
     spec.pop("trials", None)
+    if benchmark.spec.duet:
+        spec["trials"] = {"mode": benchmark.spec.trials.mode.value}
     spec["database"] = _without(spec["database"], _FREE_DATABASE)
     spec["placement"] = {
         role: _without(found, _FREE_PLACEMENT) for role, found in spec["placement"].items()

@@ -63,6 +63,7 @@ def summary(
         },
         "answer": answer(spec, analysis),
         "baseline": spec.baseline,
+        "mode": spec.trials.mode.value,
         "representative": not analysis.emulated_targets,
         "emulatedTargets": sorted(analysis.emulated_targets),
         "confidence": stats.CONFIDENCE,

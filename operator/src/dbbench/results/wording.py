@@ -54,6 +54,14 @@ REDEPLOYED = (
 )
 """What intervals are over besides, where each block is deployed anew."""
 
+DUET = (
+    "A duet (trials.mode: Duet): both targets ran at the same time, each on CPUs of its own, and "
+    "began every window together. What disturbed the node disturbed both and is not in their "
+    "ratio; the values of each are those beside the other one, which shared caches, memory "
+    "bandwidth, storage and network with it."
+)
+"""What slowdowns are of, where two targets ran at the same time."""
+
 CACHES = (
     "What was read during the queries of each trial: blocks by the server from its kernel, bytes "
     "from block devices in the target and, where an agent is outside a guest, by its hypervisor."
@@ -150,6 +158,7 @@ def method(document: Document) -> str:
         f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
         f"interval lies within ±{document['equivalenceMargin'] * 100:g} %."
         + (f" {REDEPLOYED}" if document["spec"]["trials"].get("redeploy") else "")
+        + (f" {DUET}" if document["spec"]["trials"].get("mode") == "Duet" else "")
     )
 
 

@@ -2,6 +2,7 @@
 
 A Job has one pod, with a driver for each instance of the target. Those of a trial begin each window
 of transactions together, by a barrier that nothing outside their pod reaches; the first one leads.
+A duet is one Job too, with a driver for each of its targets.
 """
 
 from dbbench.api.quantities import duration, quantity
@@ -86,7 +87,7 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
 
 
 def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
-    """Runs one trial. The context is that of the trial's deployment."""
+    """Runs one trial, and what is measured with it. The context is that of its deployments."""
     benchmark, spec = ctx.benchmark, ctx.spec
     workload = spec.workload(trial.cell.workload)
     labels = names.labels(
@@ -95,12 +96,13 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         target=trial.deployment,
         workload=workload.name,
         trial=trial.id,
+        partner=next((one.id for one in trial.together[1:]), None),
         attempt=attempt,
         job=names.JobKind.TRIAL,
     )
     kind, options = run_arguments(workload, trial.cell, spec)
     target = spec.target(trial.deployment)
-    instances = spec.instances(trial.deployment)
+    instances = [one for part in trial.together for one in spec.instances(part.deployment)]
     beside = workload.local is None and spec.placement.inside_targets
     if beside:
         commands = [_beside(ctx, target, workload.name, [kind, "run", *options], trial.seed)]
@@ -110,7 +112,7 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
                 kind,
                 "run",
                 *options,
-                *_together(index, len(instances)),
+                *_together(index, len(instances), apart=bool(trial.partner)),
                 *(_database(ctx, one, workload.name) if workload.local is None else ()),
                 *_common(ctx, one, trial.seed),
             ]
@@ -226,12 +228,13 @@ def _micro(workload: MicroWorkload) -> list[str]:
     return options
 
 
-def _together(index: int, instances: int) -> list[str]:
-    """Options of the driver of one of several instances."""
-    if instances == 1:
+def _together(index: int, drivers: int, *, apart: bool) -> list[str]:
+    """Options of one of several drivers. `apart`: they are of different targets."""
+    if drivers == 1:
         return []
     role = "--barrier" if index else "--barrier-listen"
-    return ["--processes", str(instances), "--process-index", str(index), role, _BARRIER]
+    options = ["--processes", str(drivers), "--process-index", str(index), role, _BARRIER]
+    return [*options, "--apart"] if apart else options
 
 
 def _anew(instance: Target, workload: Workload) -> list[str]:

@@ -20,6 +20,7 @@ LABEL_DEPLOYMENT = f"{GROUP}/deployment"
 LABEL_INSTANCE = f"{GROUP}/instance"
 LABEL_WORKLOAD = f"{GROUP}/workload"
 LABEL_TRIAL = f"{GROUP}/trial"
+LABEL_PARTNER = f"{GROUP}/partner"
 LABEL_ATTEMPT = f"{GROUP}/attempt"
 LABEL_JOB = f"{GROUP}/job"
 
@@ -97,6 +98,7 @@ def labels(
     target: str | None = None,
     workload: str | None = None,
     trial: str | None = None,
+    partner: str | None = None,
     attempt: int | None = None,
     job: JobKind | None = None,
 ) -> dict[str, str]:
@@ -110,6 +112,7 @@ def labels(
     optional = {
         LABEL_WORKLOAD: workload,
         LABEL_TRIAL: trial,
+        LABEL_PARTNER: partner,
         LABEL_ATTEMPT: None if attempt is None else str(attempt),
         LABEL_JOB: None if job is None else job.value,
     }

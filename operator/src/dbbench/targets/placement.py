@@ -39,6 +39,13 @@ def hugepages_mib(resources: Resources) -> int:
     return quantity(resources.hugepages.size) // _MIB if resources.hugepages else 0
 
 
+def hugepages_in(resources: Resources, target: Target) -> str:
+    """What of the node's huge pages an instance takes: a guest all of its memory; "0" without."""
+    if resources.hugepages is None:
+        return "0"
+    return resources.memory if target.virtual_machine else resources.hugepages.size
+
+
 def database(
     resources: Resources, target: Target, memory: str, others: Mapping[str, str]
 ) -> Manifest:

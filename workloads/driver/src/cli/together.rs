@@ -25,9 +25,19 @@ pub struct Together {
     /// Number of this process, from 0 [default: JOB_COMPLETION_INDEX; 0 for the one that leads]
     #[arg(long, value_name = "I")]
     pub process_index: Option<u32>,
+
+    /// Begin each window together, and nothing more: clients, random choices, checks and the result are those of a
+    /// process that is alone
+    #[arg(long)]
+    pub apart: bool,
 }
 
 impl Together {
+    /// Whether this process does what is to be done once: of several that measure one thing, the one that leads.
+    pub fn leads(&self) -> Result<bool, Failure> {
+        Ok(self.apart || self.member()?.0.index == 0)
+    }
+
     /// This process among the others, and how it finds them; no role when it is alone.
     pub fn member(&self) -> Result<(Member, Option<Role>), Failure> {
         let processes = self.processes;

@@ -155,7 +155,11 @@ pub async fn run<W: Workload>(
     let own = Part { index: plan.member.index, clients: plan.clients, usage, tally };
     let mut parts = vec![own.clone()];
     if let Some(team) = &mut conditions.team {
-        parts.extend(team.merge(own).await?);
+        let others = team.merge(own).await?;
+        // Processes that only begin together have been told of each other's end, and nothing more.
+        if plan.member != Member::ALONE {
+            parts.extend(others);
+        }
     }
     parts.sort_by_key(|part| part.index);
     Ok(Measured { phases, parts })

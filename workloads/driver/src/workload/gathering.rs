@@ -12,7 +12,7 @@ use crate::report::Document;
 /// database, and an agent of its own.
 pub const OWN_PARAMETERS: [&str; 4] = ["url", "agent", "hostAgent", "connectTimeoutSeconds"];
 
-/// Waits until all processes are there; no team where this one is alone.
+/// Waits until all processes are there; no team where this one is alone. The member is what this process measures as.
 pub async fn gather<E: Engine>(
     invocation: &Invocation<E>,
     options: &Together,
@@ -20,13 +20,18 @@ pub async fn gather<E: Engine>(
 ) -> Result<(Member, Option<Team>), Failure> {
     let (member, role) = options.member()?;
     let Some(role) = role else { return Ok((member, None)) };
+    if options.apart {
+        document.parameters.insert("apart".into(), json!(true));
+    }
     let parameters = in_common(document);
-    document.parameters.insert("processIndex".into(), json!(member.index));
+    if !options.apart {
+        document.parameters.insert("processIndex".into(), json!(member.index));
+    }
     invocation.progress.begin("gather", 1, "barrier");
     let muster = Muster { role, member, patience: invocation.patience, parameters };
     let team = Team::assemble(&muster).await?;
     invocation.progress.set(1);
-    Ok((member, Some(team)))
+    Ok((if options.apart { Member::ALONE } else { member }, Some(team)))
 }
 
 /// What the processes of one measurement have to agree on, as text.

@@ -111,6 +111,33 @@ fn queries_on_two_databases_begin_together_and_each_process_reports_its_own() {
 }
 
 #[test]
+fn processes_that_are_apart_begin_together_and_measure_as_if_alone() {
+    let databases = [Database::new(), Database::new()];
+    for database in &databases {
+        database.measured("tatp load --subscribers 1000 --progress none");
+    }
+    let port = free_port();
+    let line = format!("{RUN} --apart --rate 100 --arrivals constant --duration 2s --progress none");
+    let documents = [
+        start(&databases[1], &format!("{line} --barrier 127.0.0.1:{port} --process-index 1")),
+        start(&databases[0], &format!("{line} --barrier-listen 127.0.0.1:{port}")),
+    ]
+    .map(|process| document(&end(process)));
+    let moment = |one: &Value, which: &str| -> String { one["phases"][1][which].as_str().unwrap().into() };
+    for (one, other) in [(&documents[0], &documents[1]), (&documents[1], &documents[0])] {
+        // Both windows were open at the same time.
+        assert!(moment(one, "start") < moment(other, "end"));
+        // Each has the whole rate, and nothing of the other is in its result.
+        assert_eq!(one["arrivals"]["due"], 200);
+        assert_eq!(one["arrivals"]["offeredPerSecond"], 100.0);
+        assert_eq!(one.get("processes"), None);
+        assert_eq!(one["parameters"].get("processIndex"), None);
+        assert_eq!(one["parameters"]["apart"], true);
+        assert_eq!(one["parameters"]["clients"], 2);
+    }
+}
+
+#[test]
 fn a_process_that_does_not_arrive_ends_the_others_with_code_3() {
     let database = Database::new();
     database.measured("tatp load --subscribers 100 --progress none");

@@ -135,7 +135,7 @@ async fn measure<E: Engine>(invocation: &Invocation<E>, command: &RunCommand) ->
     let around = Around {
         invocation,
         moments: command.check,
-        leads: command.clients.together.member()?.0.index == 0,
+        leads: command.clients.together.leads()?,
         conditions: async |session: &E::Session| check::conditions(session, invocation, &data).await,
     };
     around.before(&session, &mut document).await?;
