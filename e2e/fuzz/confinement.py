@@ -50,12 +50,28 @@ def _container(place: str, container: Manifest, benchmark: DBBenchmark) -> None:
     _words(place, [*container["command"], *container["args"]])
     if container.get("env") or container.get("envFrom"):
         raise EscapedError(f"{place}: an environment made of the spec")
-    own = container["image"] in ("driver:1", "launcher:1", "kernel:1")
-    if not own and container["image"] != benchmark.spec.database.image:
+    own = {"driver:1", "launcher:1", "kernel:1", benchmark.spec.database.image}
+    if container["image"] not in own | _programs(container["name"], benchmark):
         raise EscapedError(f"{place} has the image {container['image']!r}")
     for mount in container.get("volumeMounts", ()):
         if not mount["mountPath"].startswith(_MOUNTS):
             raise EscapedError(f"{place} mounts {mount['mountPath']!r}")
+
+
+def _programs(container: str, benchmark: DBBenchmark) -> set[str]:
+    """Images of the spec in the place of dbbench's own, in this container and no other."""
+    sweep = benchmark.spec.sweep
+    axes = sweep.variants or () if sweep else ()
+    machines = [
+        *(target.virtual_machine for target in benchmark.spec.targets),
+        *(variant.virtual_machine for axis in axes for variant in axis.values),
+    ]
+    programs = [
+        {"kernel": machine.guest_kernel, "launcher": machine.launcher}.get(container)
+        for machine in machines
+        if machine
+    ]
+    return {program.image for program in programs if program}
 
 
 def _words(place: str, words: list[str]) -> None:
