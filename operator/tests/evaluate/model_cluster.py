@@ -412,7 +412,8 @@ class ModelCluster:
             "server": {"engine": "PostgreSQL", "version": "17", "settings": {"a": "1"}},
             "data": {"rows": {}, "digest": "sha256:1"},
             "target": {
-                "facts": {"emulated": vm, "hypervisor": "TCG" if vm else "None", "kernel": "6.1"}
+                "facts": {"emulated": vm, "hypervisor": "TCG" if vm else "None", "kernel": "6.1"},
+                **({"host": {"facts": {"qemuVersion": "10.0.2 (Debian)"}}} if vm else {}),
             },
         }
         if "--agent" not in job["spec"]["template"]["spec"]["containers"][index]["args"]:

@@ -168,6 +168,7 @@ def test_instances_run_side_by_side_and_their_sum_is_compared():
     assert float(compared["telecom"]["baselineValue"]) == pytest.approx(600, rel=0.03)
     targets = cluster.status["environment"]["targets"]
     assert [(t["instances"], t["overcommitment"]) for t in targets] == [(3, "150%")] * 2
+    assert [t["hypervisor"] for t in targets] == ["None", "TCG, QEMU 10.0.2 (Debian)"]
     report = cluster.objects[Ref("ConfigMap", "bench-results")]["data"]["report.md"]
     assert "## Instances side by side" in report
     assert "150%" in report

@@ -49,6 +49,9 @@ pub struct AgentConfig {
     /// Of an agent beside a hypervisor: how its guest is reached.
     #[serde(skip)]
     pub guest_network: Option<String>,
+    /// Of an agent beside QEMU: which version it is.
+    #[serde(skip)]
+    pub qemu_version: Option<String>,
 }
 
 /// The way to the database from beside it.
@@ -125,6 +128,7 @@ impl Default for AgentConfig {
             workloads: Vec::new(),
             database: None,
             guest_network: None,
+            qemu_version: None,
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Facts {
     pub network_interface: Option<NetworkInterface>,
     /// How the guest beside this agent is reached: `User`, `Tap` or `Tap with vhost-net`.
     pub guest_network: Option<String>,
+    /// Of an agent beside QEMU: its version, `10.0.2 (Debian 1:10.0.2+ds-2)`.
+    pub qemu_version: Option<String>,
     /// Soft limits of the server's processes; absent is unlimited.
     pub limits: BTreeMap<String, Option<u64>>,
     /// What single events cost; only where a database is run.
@@ -116,6 +118,7 @@ impl Reader {
             server_libraries: server.as_ref().and_then(|process| self.hashes.libraries(process)),
             network_interface: machine::network_interface(root),
             guest_network: self.config.guest_network.clone(),
+            qemu_version: self.config.qemu_version.clone(),
             limits: parse_limits(&std::fs::read_to_string(limits).unwrap_or_default()),
             // A hypervisor's agent has no command: what a guest's events cost is measured in the guest.
             unit_costs: if self.config.command.is_empty() { Vec::new() } else { self.unit_costs.read() },

@@ -194,7 +194,11 @@ class TargetEnvironment(ApiModel):
         ),
     )
     kernel: Text = Field("", description="Kernel that the database ran on: a guest has its own.")
-    hypervisor: Label = Field("", description="As the CPU names it; empty on the bare node.")
+    hypervisor: Label = Field(
+        "",
+        description="As the CPU names it, with QEMU's version where that is known; empty on the "
+        "bare node.",
+    )
     emulated: bool = Field(False, description="True when the guest ran under software emulation.")
     server_version: Text = Field("", description="As the server tells it.")
     server_digest: Label = Field("", description="sha256 of the server's executable.")

@@ -87,7 +87,7 @@ def _target(
     return current.model_copy(
         update={
             "kernel": str(facts[0].get("kernel", "")),
-            "hypervisor": str(facts[0].get("hypervisor", "")),
+            "hypervisor": _hypervisor(state.trials, name),
             "emulated": _emulated(facts),
             "server_version": _server_version(state.trials, name),
             "server_digest": str((facts[0].get("serverExecutable") or {}).get("sha256", "")),
@@ -115,6 +115,15 @@ def with_properties(
 
 def _scalars(profile: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return {name: values[""][:1024] for name, values in profile.items() if "" in values}
+
+
+def _hypervisor(records: Iterable[TrialRecord], target: str) -> str:
+    """As the CPU names it, and the version of QEMU where the agent beside it tells."""
+    record = _latest(records, target)
+    found = record.documents[0]["target"] if record else {}
+    version = ((found.get("host") or {}).get("facts") or {}).get("qemuVersion")
+    named = str((found.get("facts") or {}).get("hypervisor", ""))
+    return f"{named}, QEMU {version}"[:253] if version else named
 
 
 def _image_digest(state: State, target: str) -> str:

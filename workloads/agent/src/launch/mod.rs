@@ -70,8 +70,12 @@ fn launch(mut config: LauncherConfig) -> Result<(), String> {
         link.name()
     );
     if let Some(listen) = &config.listen {
-        let guest_network = Some(link.name().to_string());
-        let agent = AgentConfig { listen: listen.to_string(), guest_network, ..AgentConfig::default() };
+        let agent = AgentConfig {
+            listen: listen.to_string(),
+            guest_network: Some(link.name().to_string()),
+            qemu_version: qemu_version(),
+            ..AgentConfig::default()
+        };
         http::start(Scope::Container, &agent, config.cold_starts.then(|| Cold::Files(config.data_disks())))?;
     }
     let last_words = Arc::new(Mutex::new(None));
@@ -83,6 +87,12 @@ fn launch(mut config: LauncherConfig) -> Result<(), String> {
     let _ = console.join();
     let said = last_words.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
     outcome.judge(said)
+}
+
+/// Absent where it does not say.
+fn qemu_version() -> Option<String> {
+    let said = Command::new(qemu::PROGRAM).arg("--version").output().ok()?;
+    qemu::version(&String::from_utf8_lossy(&said.stdout))
 }
 
 /// How the machine ended.

@@ -9,6 +9,12 @@ use super::names::NetworkNames;
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
 
+/// The version in what `qemu-system-x86_64 --version` prints: `10.0.2 (Debian 1:10.0.2+ds-2)`.
+pub fn version(printed: &str) -> Option<String> {
+    let line = printed.lines().next()?;
+    line.strip_prefix("QEMU emulator version ").map(|version| version.trim().to_string())
+}
+
 /// Upper bound of the memory for translated code under emulation, in MiB: part of the launcher's own
 /// memory, beside the guest's.
 const TRANSLATED_CODE_MIB: u32 = 256;
@@ -202,6 +208,15 @@ mod tests {
         let arguments = arguments(&config, accelerator, link, Path::new("/run/dbbench/qmp.sock"));
         // An option and its value on one line.
         arguments.join("\n").replace("\n-", "\0-").replace('\n', " ").replace('\0', "\n") + "\n"
+    }
+
+    #[test]
+    fn the_version_is_the_first_line_without_qemu_s_name() {
+        let printed =
+            "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright (c) 2003-2022\n";
+        assert_eq!(version(printed).as_deref(), Some("7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)"));
+        assert_eq!(version("something else\n"), None);
+        assert_eq!(version(""), None);
     }
 
     #[test]
