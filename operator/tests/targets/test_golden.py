@@ -114,7 +114,8 @@ qemu_read_ahead = machine("QEMU", dataDisk={"readAhead": "128Ki"})
 kubevirt_read_ahead = machine("KubeVirt", dataDisk={"volume": "EmptyDisk", "readAhead": "0"})
 qemu_scsi = machine("QEMU", dataDisk={"bus": "scsi", "cache": "none"})
 qemu_tap = machine("QEMU", network="Tap")
-qemu_kvm = machine("QEMU", network="Tap", accelerator="KVM")
+qemu_kvm = machine("QEMU", accelerator="KVM")
+qemu_tap_kvm = machine("QEMU", network="Tap", accelerator="KVM")
 VERSIONS = {
     "guestKernel": {"image": "registry.example/dbbench/guest-kernel-6.12:0.1.0"},
     "launcher": {"image": "registry.example/launcher:7", "imagePullPolicy": "Always"},
@@ -375,7 +376,12 @@ def test_target(golden: Golden, case: str, target: str, kubevirt: bool, change: 
 
 
 @pytest.mark.parametrize(
-    ("case", "change"), [("qemu-kvm", qemu_kvm), ("qemu-emulated", qemu_emulated)]
+    ("case", "change"),
+    [
+        ("qemu-kvm", qemu_kvm),
+        ("qemu-tap-kvm", qemu_tap_kvm),
+        ("qemu-emulated", qemu_emulated),
+    ],
 )
 def test_devices_of_a_guest(golden: Golden, case: str, change: Any) -> None:
     given = Devices("devices.kubevirt.io/kvm", "devices.kubevirt.io/vhost-net")
