@@ -18,6 +18,9 @@ use crate::report::{Host, Target};
 pub use growth::{bytes_read, growth};
 
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// A name server or a node's rules for a service that are new can take moments to know an agent that answered just now.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_PAUSE: Duration = Duration::from_millis(250);
 /// A cold start stops the database in order, writes what is dirty, and starts the database again.
 const COLD_LIMIT: Duration = Duration::from_secs(300);
 /// Filling tables takes a guest that is emulated minutes.
@@ -138,8 +141,19 @@ impl Agent {
         Failure::new(Exit::Unreachable, "AgentUnreachable", message)
     }
 
+    /// A connection, tried again for `CONNECT_LIMIT`: nothing has been asked of the agent before it.
+    async fn connect(&self) -> std::io::Result<TcpStream> {
+        let deadline = Instant::now() + CONNECT_LIMIT;
+        loop {
+            match TcpStream::connect((self.host.as_str(), self.port)).await {
+                Err(_) if Instant::now() + CONNECT_PAUSE < deadline => tokio::time::sleep(CONNECT_PAUSE).await,
+                outcome => return outcome,
+            }
+        }
+    }
+
     async fn request(&self, method: Method, path: &str, body: Bytes) -> Result<(StatusCode, Bytes), String> {
-        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|e| e.to_string())?;
+        let stream = self.connect().await.map_err(|e| e.to_string())?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
         let pump = tokio::spawn(connection);

@@ -1,7 +1,7 @@
 //! One connection to Hyper.
 
 use std::cell::{Cell, RefCell};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postgres_types::Type;
 
@@ -11,6 +11,13 @@ use crate::engine::{
     quote_identifier, settings, Answer, Dialect, EngineError, ErrorKind, Isolation, RowFormat, Server,
     Session, Value,
 };
+
+/// For so long Hyper may hold on to a table whose bulk load was broken off.
+const HELD: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// SQLSTATE of a statement in a transaction that has failed.
+const ABORTED: &str = "25P02";
 
 /// A session, and whether the database was there when it began.
 pub struct HyperSession {
@@ -45,6 +52,22 @@ impl HyperSession {
         }
     }
 
+    /// Does what is a transaction of its own, again where Hyper says that this has been aborted before it began: so it
+    /// does of a table whose bulk load was broken off and is still being given up.
+    async fn persistent<T>(&self, work: impl AsyncFn(&Line) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let deadline = Instant::now() + HELD;
+        loop {
+            let error = match work(&self.line).await {
+                Ok(done) => return Ok(done),
+                Err(error) => in_hyper(error),
+            };
+            if error.class != ABORTED || self.line.lease()?.in_transaction() || Instant::now() >= deadline {
+                return Err(error);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Prepares the statement for values of these types, unless that is done.
     async fn typed(&self, statement: &Statement, values: &[Value<'_>]) -> Result<(), EngineError> {
         let types: Vec<Type> = values.iter().map(type_of).collect();
@@ -76,7 +99,8 @@ impl Session for HyperSession {
 
     async fn script(&self, sql: &str) -> Result<(), EngineError> {
         for statement in split::statements(sql) {
-            self.attached()?.script(statement).await.map_err(in_hyper)?;
+            self.attached()?;
+            self.persistent(async |line| line.script(statement).await).await?;
         }
         Ok(())
     }
@@ -127,7 +151,8 @@ impl Session for HyperSession {
 
     async fn copy_in(&self, table: &str, format: RowFormat) -> Result<Copy, EngineError> {
         Dialect::Hyper.require_format(format)?;
-        Copy::start(self.attached()?, table, format).await.map_err(in_hyper)
+        self.attached()?;
+        self.persistent(async |line| Copy::start(line, table, format).await).await
     }
 
     async fn server(&self) -> Result<Server, EngineError> {

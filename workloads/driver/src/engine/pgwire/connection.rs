@@ -18,6 +18,9 @@ const MIN_READ: usize = 1024;
 /// Tag and length of a message, in bytes.
 pub(super) const HEADER: usize = 5;
 
+/// State of the session after an answer: outside of a transaction.
+const IDLE: u8 = b'I';
+
 pub(super) mod tag {
     pub const READY: u8 = b'Z';
     pub const ERROR: u8 = b'E';
@@ -39,6 +42,8 @@ pub struct Connection {
     copying: bool,
     /// A message was sent in part only, and cannot be completed any more.
     torn: bool,
+    /// Whether the server said last that a transaction is open.
+    in_transaction: bool,
     prepared: u32,
 }
 
@@ -78,8 +83,14 @@ impl Connection {
             owed: 0,
             copying: false,
             torn: false,
+            in_transaction: false,
             prepared: 0,
         }
+    }
+
+    /// Whether a transaction was open, be it a failed one, when the last answer ended.
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction
     }
 
     /// Runs statements given as text, and hands out the rows of their answers as text.
@@ -272,6 +283,7 @@ impl Connection {
             };
             match tag {
                 tag::READY => {
+                    self.in_transaction = self.input[HEADER..length].first().is_some_and(|at| *at != IDLE);
                     self.input.advance(length);
                     self.owed -= 1;
                     return trouble.map_or(Ok(()), Err);
