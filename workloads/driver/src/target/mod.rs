@@ -146,7 +146,9 @@ impl Agent {
         let deadline = Instant::now() + CONNECT_LIMIT;
         loop {
             match TcpStream::connect((self.host.as_str(), self.port)).await {
-                Err(_) if Instant::now() + CONNECT_PAUSE < deadline => tokio::time::sleep(CONNECT_PAUSE).await,
+                Err(_) if Instant::now() + CONNECT_PAUSE < deadline => {
+                    tokio::time::sleep(CONNECT_PAUSE).await
+                }
                 outcome => return outcome,
             }
         }

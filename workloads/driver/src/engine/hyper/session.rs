@@ -54,7 +54,10 @@ impl HyperSession {
 
     /// Does what is a transaction of its own, again where Hyper says that this has been aborted before it began: so it
     /// does of a table whose bulk load was broken off and is still being given up.
-    async fn persistent<T>(&self, work: impl AsyncFn(&Line) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    async fn persistent<T>(
+        &self,
+        work: impl AsyncFn(&Line) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         let deadline = Instant::now() + HELD;
         loop {
             let error = match work(&self.line).await {
