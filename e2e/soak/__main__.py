@@ -23,6 +23,7 @@ def main() -> int:
     """Exit code 0 only when nothing was lost, doubled, left behind, or failed without a reason."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--faults", type=int, default=30, help="to inject")
+    parser.add_argument("--most", type=int, default=2, help="in one run")
     parser.add_argument("--minutes", type=float, help="begin no run after so many")
     parser.add_argument("--seed", type=int, help="of kinds and instants; drawn when absent")
     parser.add_argument(
@@ -39,7 +40,7 @@ def main() -> int:
     began = time.monotonic()
     soak = _Soak(kubectl, operator, seed)
     try:
-        for plan in plans(seed, options.faults, kinds):
+        for plan in plans(seed, options.faults, kinds, options.most):
             if options.minutes and time.monotonic() - began > options.minutes * 60:
                 print(f"{options.minutes:g} minutes have passed", flush=True)
                 break

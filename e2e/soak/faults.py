@@ -95,8 +95,8 @@ class Plan:
         return frozenset().union(*(ALLOWED[fault.kind] for fault in self.faults))
 
 
-def plans(seed: int, count: int, kinds: Sequence[Kind]) -> Iterator[Plan]:
-    """Runs with `count` faults together, one or two in each; every kind comes in its turn.
+def plans(seed: int, count: int, kinds: Sequence[Kind], most: int = 2) -> Iterator[Plan]:
+    """Runs with `count` faults together, at most `most` in each; every kind comes in its turn.
 
     The same seed gives the same runs.
     """
@@ -104,7 +104,7 @@ def plans(seed: int, count: int, kinds: Sequence[Kind]) -> Iterator[Plan]:
     order: list[Kind] = []
     left = count
     while left:
-        number = min(left, chance.choice((1, 1, 2)))
+        number = min(left, chance.choice((1, *range(1, most + 1))))
         chosen: list[Kind] = []
         for _ in range(number):
             if not order:

@@ -108,6 +108,12 @@ class Cluster:
     def finish(self, name: str) -> None:
         self.benchmarks[name]["status"]["completionTime"] = "2026-01-01T01:00:00Z"
 
+    async def pages(self, kind, namespace=None):
+        found = await self.list(kind, namespace)
+        half = len(found) // 2
+        for page in (found[:half], found[half:]):
+            yield tuple(page)
+
     async def list(self, kind, namespace=None, *, labels="", fields=""):
         await self._pass_time()
         found = []
@@ -184,3 +190,30 @@ async def test_a_long_queue_does_not_read_all_benchmarks_for_each_of_them():
     await settle(reconciler, keys)
     assert cluster.holders() == ["n00"]
     assert cluster.lists < 5
+
+
+async def test_who_waits_is_looked_at_the_later_the_more_are_before_it():
+    cluster = Cluster([benchmark(f"n{index:02d}", index, "a", "b") for index in range(20)], 0)
+    reconciler = Reconciler(cluster, IMAGES, ())
+    waits = [await reconciler.reconcile(Key("ns", name)) for name in sorted(cluster.benchmarks)]
+    assert waits[1:5] == [30, 60, 90, 120]
+    assert set(waits[10:]) == {300}
+
+
+async def test_the_second_in_the_queue_is_looked_at_too_when_a_node_is_given_back():
+    cluster = Cluster([benchmark(f"n{index}", index, "a", "b") for index in range(5)], 0)
+    reconciler = Reconciler(cluster, IMAGES, ())
+    for name in sorted(cluster.benchmarks):
+        await reconciler.reconcile(Key("ns", name))
+    # The first has its turn meanwhile, of which the second has not been told.
+    cluster.finish("n0")
+    reconciler._nodes.forget()
+    await reconciler.reconcile(Key("ns", "n1"))
+    assert cluster.holders() == ["n1"]
+    assert cluster.benchmarks["n2"]["status"]["queue"]["position"] == 2
+    del cluster.benchmarks["n1"]
+    await reconciler.reconcile(Key("ns", "n1"))
+    woken, _ = await asyncio.wait_for(reconciler.queue.get(), 5)
+    assert woken == Key("ns", "n2")
+    await reconciler.reconcile(Key("ns", "n2"))
+    assert cluster.holders() == ["n2"]

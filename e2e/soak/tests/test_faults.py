@@ -30,6 +30,13 @@ def test_only_the_kinds_that_were_asked_for():
     assert found == {Kind.ETCD}
 
 
+def test_a_run_has_as_many_faults_as_it_may_have_and_no_more():
+    for most in (1, 2, 8):
+        counts = [len(plan.faults) for plan in plans(1, 200, [Kind.OPERATOR], most)]
+        assert sum(counts) == 200
+        assert max(counts) == most
+
+
 def test_of_every_kind_it_is_known_how_a_run_may_fail():
     assert set(ALLOWED) == set(Kind)
     assert Plan(Shape.PODS, (Fault(Kind.OPERATOR, 0.5),)).allowed == frozenset()

@@ -64,7 +64,8 @@ class Server:
         results: list[Manifest] = []
         selector = f"{LABEL_MANAGED_BY}={MANAGED_BY},{CONTENT_LABEL}={CONTENT_RESULTS}"
         for namespace in self._settings.namespaces or (None,):
-            benchmarks += await self._cluster.list(DBBENCHMARK, namespace)
+            async for page in self._cluster.pages(DBBENCHMARK, namespace):
+                benchmarks += map(_shown, page)
             results += await self._cluster.list(CONFIG_MAP, namespace, labels=selector)
         families = [
             *benchmark_families(benchmarks),
@@ -73,6 +74,22 @@ class Server:
             *own_families(self._reconciler.statistics, len(self._reconciler.queue)),
         ]
         return web.Response(body=render(families), headers={"Content-Type": _CONTENT_TYPE})
+
+
+def _shown(body: Manifest) -> Manifest:
+    """The parts that series are made of: a thousand benchmarks are in memory at once."""
+    parts = {
+        "metadata": ("namespace", "name", "uid"),
+        "spec": ("trials",),
+        "status": (
+            "comparisons", "conditions", "confirmations", "environment", "progress", "queue",
+        ),
+    }  # fmt: skip
+    return {
+        name: {key: body[name][key] for key in keys if key in body[name]}
+        for name, keys in parts.items()
+        if isinstance(body.get(name), dict)
+    }
 
 
 def render(families: list[Metric]) -> bytes:

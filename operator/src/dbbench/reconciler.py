@@ -6,6 +6,7 @@ regular resync adds every benchmark, so that a watch that dies costs time and no
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -19,7 +20,7 @@ from dbbench.durations import Durations
 from dbbench.evaluate.decide import decide
 from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.invalid import invalid_spec_status
-from dbbench.evaluate.tenure import holds
+from dbbench.evaluate.tenure import QUEUED, holds
 from dbbench.kube.act import act
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.gather import gather
@@ -31,7 +32,7 @@ from dbbench.workqueue import Workqueue
 
 log = structlog.get_logger()
 
-WORKERS = 4
+WORKERS = 8
 RESYNC_SECONDS = 60
 FIRST_RETRY_SECONDS = 1.0
 LAST_RETRY_SECONDS = 60.0
@@ -135,7 +136,11 @@ class Reconciler:
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
-        if holds(decision.status) and not holds(benchmark.status):
+        admitted = holds(decision.status) and not holds(benchmark.status)
+        if admitted and (wait := self._nodes.known_wait(benchmark)) is not None:
+            decision = decide(replace(state, wait=wait))
+            admitted = False
+        if admitted:
             # One at a time: of two that look at once, each would find the node free.
             async with self._admission:
                 wait = await self._nodes.wait_of(benchmark)
@@ -158,10 +163,13 @@ class Reconciler:
             self._wake_next()
 
     def _wake_next(self) -> None:
-        """A node may be free; without this, whoever waits for it finds out somewhat later."""
+        """A node may be free; without this, whoever waits for it finds out somewhat later.
+
+        The second may be the first by now: since it was looked at, the first may have had its turn.
+        """
         self._nodes.forget()
         for key, position in self._queued.items():
-            if position == 1:
+            if position <= 2:
                 self.queue.add(key)
 
     async def _work(self) -> None:
@@ -214,19 +222,30 @@ class Reconciler:
         while True:
             try:
                 for namespace in self._namespaces or (None,):
-                    for body in await self._cluster.list(DBBENCHMARK, namespace):
-                        if is_due(body, datetime.now(UTC)):
-                            metadata = body["metadata"]
-                            self.queue.add(Key(metadata["namespace"], metadata["name"]))
+                    async for page in self._cluster.pages(DBBENCHMARK, namespace):
+                        self._add_due(page)
                 self.statistics.last_resync = time.monotonic()
             except Exception as error:
                 log.warning("resync failed", error=str(error))
             await asyncio.sleep(RESYNC_SECONDS)
 
+    def _add_due(self, bodies: Iterable[Manifest]) -> None:
+        now = datetime.now(UTC)
+        for body in bodies:
+            if is_due(body, now):
+                metadata = body["metadata"]
+                self.queue.add(Key(metadata["namespace"], metadata["name"]))
+
 
 def is_due(body: Manifest, now: datetime) -> bool:
-    """Whether there is something to do about a benchmark that no event may have told of."""
-    completed = (body.get("status") or {}).get("completionTime")
+    """Whether there is something to do about a benchmark that no event may have told of.
+
+    One that waits in the queue is looked at in its own time, unless its spec has changed.
+    """
+    status = body.get("status") or {}
+    if status.get("reason") == QUEUED:
+        return bool(status.get("observedGeneration") != body["metadata"].get("generation"))
+    completed = status.get("completionTime")
     if not completed:
         return True
     expires = expiry(body["spec"].get("ttlAfterFinished"), completed)

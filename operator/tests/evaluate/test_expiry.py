@@ -98,3 +98,15 @@ def test_one_that_runs_or_cannot_start_does_not_expire():
 def test_the_resync_finds_what_is_unfinished_or_expired(ttl, completed, expected):
     body = {"spec": {"ttlAfterFinished": ttl}, "status": {"completionTime": completed}}
     assert is_due(body, datetime(2026, 11, 21, 10, tzinfo=UTC)) is expected
+
+
+@pytest.mark.parametrize(("generation", "expected"), [(3, False), (4, True)])
+def test_the_resync_leaves_what_waits_in_the_queue_alone_until_its_spec_changes(
+    generation, expected
+):
+    body = {
+        "metadata": {"generation": generation},
+        "spec": {},
+        "status": {"reason": "Queued", "observedGeneration": 3},
+    }
+    assert is_due(body, datetime(2026, 11, 21, 10, tzinfo=UTC)) is expected

@@ -15,7 +15,15 @@ from dbbench.api.status import (
 )
 from dbbench.evaluate import credentials, tenure
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
-from dbbench.evaluate.decision import BLOCKED, QUEUED, RUNNING, SOON, WAITING, Decision
+from dbbench.evaluate.decision import (
+    BLOCKED,
+    LONGEST_QUEUED,
+    QUEUED,
+    RUNNING,
+    SOON,
+    WAITING,
+    Decision,
+)
 from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.harvest import (
     finished,
@@ -103,7 +111,7 @@ def _queued(state: State, stand: Schedule, wait: tenure.Wait) -> Decision:
             "progress": _progress(state, stand, wait.message, "queued", completed=True),
         }
     )
-    return Decision(status=status, requeue_after=QUEUED)
+    return Decision(status=status, requeue_after=min(QUEUED * wait.position, LONGEST_QUEUED))
 
 
 def _running(state: State, stand: Schedule, step: Waiting) -> Decision:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from kubernetes_asyncio.client import ApiClient, ApiException
@@ -11,6 +11,8 @@ from dbbench.kube.kinds import DBBENCHMARK, POD, Kind
 
 FIELD_MANAGER = "dbbench"
 REQUEST_TIMEOUT_SECONDS = 30
+PAGE = 200
+"""Objects that one answer to a list has at most."""
 _MERGE = "application/merge-patch+json"
 # With a parameter, so that the client sends the bytes that it is given.
 _APPLY = "application/apply-patch+yaml; charset=utf-8"
@@ -38,18 +40,26 @@ class Cluster:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> list[Manifest]:
         """All objects of a kind that the selectors match, in all namespaces when none is given."""
-        query = {"labelSelector": labels, "fieldSelector": fields, "limit": "500"}
+        pages = self.pages(kind, namespace, labels=labels, fields=fields)
+        return [item async for page in pages for item in page]
+
+    async def pages(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> AsyncIterator[tuple[Manifest, ...]]:
+        """The same some at a time: a thousand objects need not be in memory at once."""
+        query = {"labelSelector": labels, "fieldSelector": fields, "limit": f"{PAGE}"}
         query = {key: value for key, value in query.items() if value}
-        items: list[Manifest] = []
         while True:
             page = await self._request("GET", kind.path(namespace), query=query)
+            for item in page["items"]:
+                # Larger than all the rest of many objects, and of no use here.
+                item["metadata"].pop("managedFields", None)
             # Items of a list carry no type of their own.
-            items += [
-                {"apiVersion": kind.api_version, "kind": kind.name} | item for item in page["items"]
-            ]
+            kinds = {"apiVersion": kind.api_version, "kind": kind.name}
+            yield tuple(kinds | item for item in page["items"])
             query["continue"] = page["metadata"].get("continue", "")
             if not query["continue"]:
-                return items
+                return
 
     async def readable(
         self, kind: Kind, namespace: str | None = None, *, labels: str = ""
