@@ -5,6 +5,7 @@ so that nothing is in the way when an object is deleted while the operator is aw
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import kopf
 from kubernetes_asyncio.client import ApiClient
@@ -63,8 +64,11 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         await reconciler.stop()
 
     @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
-    async def benchmark_changed(namespace: str | None, name: str, **_: object) -> None:
-        reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
+    async def benchmark_changed(
+        namespace: str | None, name: str, type: str | None, body: kopf.Body, **_: object
+    ) -> None:
+        if type != "MODIFIED" or is_news(body):
+            reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
 
     async def child_changed(namespace: str | None, labels: Mapping[str, str], **_: object) -> None:
         if LABEL_BENCHMARK in labels:
@@ -73,3 +77,13 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
 
     kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)(child_changed)
     kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)(child_changed)
+
+
+def is_news(body: Mapping[str, Any]) -> bool:
+    """Whether a change of a benchmark is more than what the operator itself wrote into its status.
+
+    That needs no look of its own: whoever wrote it has said when the next one is due.
+    """
+    metadata, status = body["metadata"], body.get("status") or {}
+    seen = status.get("observedGeneration") == metadata.get("generation")
+    return bool(metadata.get("deletionTimestamp")) or not seen

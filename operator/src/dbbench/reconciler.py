@@ -32,7 +32,7 @@ from dbbench.workqueue import Workqueue
 
 log = structlog.get_logger()
 
-WORKERS = 8
+WORKERS = 4
 RESYNC_SECONDS = 60
 FIRST_RETRY_SECONDS = 1.0
 LAST_RETRY_SECONDS = 60.0

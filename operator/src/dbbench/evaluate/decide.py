@@ -125,6 +125,9 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         step=step.step,
     )
     policies = network_policies(state.context) if state.network_policies else ()
+    before = state.benchmark.status.progress
+    begun = before is None or before.step != step.step
+    later = WAITING if step.limit_seconds is not None else RUNNING
     return Decision(
         status=status,
         create_credentials=credentials.to_be_made(state),
@@ -132,7 +135,8 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
         # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
         delete=(*_recorded_jobs(state), *step.removed),
-        requeue_after=WAITING if step.limit_seconds is not None else RUNNING,
+        # What is made at once, such as a ConfigMap, has no event that tells of it.
+        requeue_after=SOON if begun else later,
     )
 
 
