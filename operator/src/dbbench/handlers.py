@@ -67,6 +67,7 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
     async def benchmark_changed(
         namespace: str | None, name: str, type: str | None, body: kopf.Body, **_: object
     ) -> None:
+        reconciler.observe(dict(body), gone=type == "DELETED")
         if type != "MODIFIED" or is_news(body):
             reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
 

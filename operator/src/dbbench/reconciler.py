@@ -18,15 +18,17 @@ from dbbench.api.benchmark import DBBenchmark
 from dbbench.api.status import DBBenchmarkStatus
 from dbbench.durations import Durations
 from dbbench.evaluate.decide import decide
+from dbbench.evaluate.decision import Decision
 from dbbench.evaluate.expiry import expiry
 from dbbench.evaluate.invalid import invalid_spec_status
+from dbbench.evaluate.state import State
 from dbbench.evaluate.tenure import QUEUED, holds
 from dbbench.kube.act import act
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.gather import gather
 from dbbench.kube.kinds import DBBENCHMARK
 from dbbench.kube.offer import Offer
-from dbbench.kube.queueing import Queue
+from dbbench.kube.queueing import Queue, name_of
 from dbbench.targets.context import NO_DEVICES, Devices, Images
 from dbbench.workqueue import Workqueue
 
@@ -46,6 +48,11 @@ class Key:
 
     namespace: str
     name: str
+
+    @property
+    def text(self) -> str:
+        """namespace/name."""
+        return f"{self.namespace}/{self.name}"
 
 
 @dataclass
@@ -79,14 +86,13 @@ class Reconciler:
         self.statistics = Statistics()
         self._cluster = cluster
         self._images = images
-        self._namespaces = namespaces
         self._privileged_targets = privileged_targets
         self._network_policies = network_policies
         self._devices = devices
-        self._nodes = Queue(cluster, namespaces)
         self._offer = Offer(cluster)
+        self._nodes = Queue(cluster, namespaces, self._offer)
         self._admission = asyncio.Lock()
-        self._queued: dict[Key, int] = {}
+        self._queued: set[Key] = set()
         self._failures: dict[Key, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -110,9 +116,11 @@ class Reconciler:
         """Look at one benchmark and do what is due. Seconds until the next look, if any."""
         body = await self._cluster.get(DBBENCHMARK, key.namespace, key.name)
         if body is None or body["metadata"].get("deletionTimestamp"):
-            self._queued.pop(key, None)
-            self._wake_next()
+            self._queued.discard(key)
+            self._nodes.drop(key.text)
+            await self._wake_next()
             return None  # the garbage collector takes everything that the benchmark owns
+        self._nodes.note(body)
         try:
             benchmark = DBBenchmark.parse(body)
         except ValidationError as error:
@@ -136,41 +144,47 @@ class Reconciler:
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
-        admitted = holds(decision.status) and not holds(benchmark.status)
-        if admitted and (wait := self._nodes.known_wait(benchmark)) is not None:
+        if holds(decision.status) and not holds(benchmark.status):
+            wait = await self._nodes.wait_of(key.text)
+            if wait is None:
+                return await self._admit(key, body, state)
             decision = decide(replace(state, wait=wait))
-            admitted = False
-        if admitted:
-            # One at a time: of two that look at once, each would find the node free.
-            async with self._admission:
-                wait = await self._nodes.wait_of(benchmark)
-                decision = decide(replace(state, wait=wait))
-                await act(self._cluster, state, decision)
-                self._note_place(key, benchmark.status, decision.status)
-        else:
-            await act(self._cluster, state, decision)
-            self._note_place(key, benchmark.status, decision.status)
-        _report(key, benchmark.status, decision.status)
+        await self._act(key, body, state, decision)
         return decision.requeue_after
 
-    def _note_place(self, key: Key, before: DBBenchmarkStatus, after: DBBenchmarkStatus) -> None:
-        self._queued.pop(key, None)
-        if after.queue is not None:
-            self._queued[key] = after.queue.position
-        if holds(after) != holds(before):
-            self._nodes.forget()
+    async def _admit(self, key: Key, body: Manifest, state: State) -> float | None:
+        # One at a time: of two that look at once, each would find the node free.
+        async with self._admission:
+            wait = await self._nodes.wait_of(key.text)
+            decision = decide(replace(state, wait=wait))
+            await self._act(key, body, state, decision)
+        return decision.requeue_after
+
+    async def _act(self, key: Key, body: Manifest, state: State, decision: Decision) -> None:
+        before, after = state.benchmark.status, decision.status
+        await act(self._cluster, state, decision)
+        self._nodes.note(body | {"status": after.document()}, written=True)
+        if after.queue is None:
+            self._queued.discard(key)
+        else:
+            self._queued.add(key)
         if holds(before) and not holds(after):
-            self._wake_next()
+            await self._wake_next()
+        _report(key, before, after)
 
-    def _wake_next(self) -> None:
-        """A node may be free; without this, whoever waits for it finds out somewhat later.
-
-        The second may be the first by now: since it was looked at, the first may have had its turn.
-        """
-        self._nodes.forget()
-        for key, position in self._queued.items():
-            if position <= 2:
+    async def _wake_next(self) -> None:
+        """A node may be free; without this, whoever waits for it finds out somewhat later."""
+        waits = await self._nodes.waits() if self._queued else {}
+        for key in self._queued:
+            if key.text not in waits:
                 self.queue.add(key)
+
+    def observe(self, body: Manifest, *, gone: bool) -> None:
+        """What a watch tells of a benchmark: its place in the queue counts from now on."""
+        if gone:
+            self._nodes.drop(name_of(body))
+        else:
+            self._nodes.note(body)
 
     async def _work(self) -> None:
         while True:
@@ -181,6 +195,8 @@ class Reconciler:
                 delay = await self.reconcile(key)
             except Exception as error:
                 self.statistics.errors += 1
+                # What was to be written may have been.
+                self._nodes.forget()
                 delay = self._backoff(key, error)
             else:
                 self._failures.pop(key, None)
@@ -221,9 +237,8 @@ class Reconciler:
     async def _resync(self) -> None:
         while True:
             try:
-                for namespace in self._namespaces or (None,):
-                    async for page in self._cluster.pages(DBBENCHMARK, namespace):
-                        self._add_due(page)
+                async for page in self._nodes.read():
+                    self._add_due(page)
                 self.statistics.last_resync = time.monotonic()
             except Exception as error:
                 log.warning("resync failed", error=str(error))

@@ -1,64 +1,91 @@
-"""Reads the queue for nodes: all DBBenchmarks that this operator serves, and the nodes."""
+"""The queue for nodes: the part of every DBBenchmark in it, kept up to date in memory."""
 
-import asyncio
-import time
+from collections.abc import AsyncIterator, Sequence
 
-from dbbench.api.benchmark import DBBenchmark
 from dbbench.evaluate.queue import Contender, contender, queue
 from dbbench.evaluate.tenure import Wait
-from dbbench.kube.cluster import Cluster
-from dbbench.kube.kinds import DBBENCHMARK, NODE
-
-_MAX_AGE_SECONDS = 5.0
+from dbbench.kube.cluster import Cluster, Manifest
+from dbbench.kube.kinds import DBBENCHMARK
+from dbbench.kube.offer import Offer
 
 
 class Queue:
     """What benchmarks wait for.
 
-    That one must wait may be told from a list that is some seconds old; that it may run, only from
-    one that was asked for after the question. Of all benchmarks only their part in the queue is
-    kept, by the version that it was read from.
+    All of them are read once; after that each is noted as it was seen last, or written by the
+    operator itself, which alone gives nodes away. So no admission is ever missed, and what others
+    change is known as soon as the watch tells of it, or the next whole reading.
     """
 
-    def __init__(self, cluster: Cluster, namespaces: tuple[str, ...]) -> None:
+    def __init__(self, cluster: Cluster, namespaces: tuple[str, ...], offer: Offer) -> None:
         self._cluster = cluster
         self._namespaces = namespaces
-        self._waits: dict[str, Wait] = {}
-        self._contenders: dict[str, tuple[str | None, Contender | None]] = {}
-        self._read = -_MAX_AGE_SECONDS
+        self._offer = offer
+        self._known: dict[str, tuple[int, Contender | None]] = {}
+        self._whole = False
+        self._waits: dict[str, Wait] | None = None
+        self._nodes: Sequence[Manifest] | None = None
 
-    def known_wait(self, benchmark: DBBenchmark) -> Wait | None:
-        """Why the benchmark must wait, by the last list; None where that cannot be told from it."""
-        return None if self._is_old() else self._waits.get(_name(benchmark))
+    def note(self, body: Manifest, *, written: bool = False) -> None:
+        """A benchmark as it was seen; `written`: with the status that was written after that.
 
-    async def wait_of(self, benchmark: DBBenchmark) -> Wait | None:
-        """Why the benchmark cannot have its nodes now; None when it can."""
-        if self.known_wait(benchmark) is None:
-            await self._refresh()
-        return self._waits.get(_name(benchmark))
+        An older version than the known one is passed over.
+        """
+        # Nobody has written between the version that was seen and the one that was written.
+        version = 2 * _version(body) + written
+        name = name_of(body)
+        before = self._known.get(name)
+        if before is not None and version and version < before[0]:
+            return
+        found = contender(body)
+        self._known[name] = (version, found)
+        if before is None or before[1] != found:
+            self._waits = None
+
+    def drop(self, name: str) -> None:
+        """A benchmark, by namespace/name, that is gone."""
+        if self._known.pop(name, None) is not None:
+            self._waits = None
 
     def forget(self) -> None:
-        """A node has been taken or given back."""
-        self._read = -_MAX_AGE_SECONDS
+        """It is not sure what was written: all are read again before anything is decided."""
+        self._whole = False
 
-    def _is_old(self) -> bool:
-        return time.monotonic() - self._read >= _MAX_AGE_SECONDS
-
-    async def _refresh(self) -> None:
-        found: dict[str, tuple[str | None, Contender | None]] = {}
+    async def read(self) -> AsyncIterator[Sequence[Manifest]]:
+        """Reads all benchmarks, notes them, and hands them on."""
+        before, found = set(self._known), set()
         for namespace in self._namespaces or (None,):
             async for page in self._cluster.pages(DBBENCHMARK, namespace):
                 for body in page:
-                    uid, version = body["metadata"]["uid"], body["metadata"].get("resourceVersion")
-                    known = self._contenders.get(uid)
-                    same = known is not None and version is not None and known[0] == version
-                    found[uid] = known if known and same else (version, contender(body))
-        nodes = await self._cluster.readable(NODE)
-        self._contenders = found
-        contenders = [one for _, one in found.values() if one is not None]
-        self._waits = await asyncio.to_thread(queue, contenders, nodes)
-        self._read = time.monotonic()
+                    self.note(body)
+                    found.add(name_of(body))
+                yield page
+        for name in before - found:
+            self.drop(name)
+        self._whole = True
+
+    async def wait_of(self, name: str) -> Wait | None:
+        """Why the benchmark, by namespace/name, cannot have its nodes now; None when it can."""
+        return (await self.waits()).get(name)
+
+    async def waits(self) -> dict[str, Wait]:
+        """What each benchmark that cannot have its nodes waits for, by namespace/name."""
+        if not self._whole:
+            async for _ in self.read():
+                pass
+        nodes = await self._offer.nodes()
+        if self._waits is None or nodes is not self._nodes:
+            known = [one for _, one in self._known.values() if one is not None]
+            self._waits, self._nodes = queue(known, nodes), nodes
+        return self._waits
 
 
-def _name(benchmark: DBBenchmark) -> str:
-    return f"{benchmark.metadata.namespace}/{benchmark.metadata.name}"
+def name_of(body: Manifest) -> str:
+    """namespace/name."""
+    return f"{body['metadata']['namespace']}/{body['metadata']['name']}"
+
+
+def _version(body: Manifest) -> int:
+    """0 where it does not tell which of two is newer."""
+    version = str(body["metadata"].get("resourceVersion", ""))
+    return int(version) if version.isdecimal() else 0
