@@ -95,6 +95,8 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("trials", {"min": 3, "max": 3, "targetHalfWidth": "0.5%", "seed": 9007199254740991}),
     ("trials", {"control": True}),
     ("trials", {"min": 3, "max": 20, "targetHalfWidth": "1%", "redeploy": True}),
+    ("trials", {"min": 4, "max": 20, "redeploy": True, "blocksPerDeployment": 2}),
+    ("trials", {"min": 3, "blocksPerDeployment": 1}),
     ("trials", {"contamination": {"maxSteal": "2.5%", "maxRepeats": 0}}),
     ("trials", None),
     ("timeouts", {"ready": "30s", "load": "1h", "trial": "1h", "disk": "5m"}),
@@ -402,6 +404,24 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("trials", {"max": 9, "targetHalfWidth": "1"}, "spec.trials.targetHalfWidth", "should match"),
     ("trials", {"seed": -1}, "spec.trials.seed", "greater than or equal to 0"),
     ("trials", {"redeploy": "Always"}, "spec.trials.redeploy", "boolean"),
+    (
+        "trials",
+        {"min": 4, "blocksPerDeployment": 2},
+        "spec.trials.blocksPerDeployment",
+        "needs redeploy: true",
+    ),
+    (
+        "trials",
+        {"min": 3, "redeploy": True, "blocksPerDeployment": 2},
+        "spec.trials.blocksPerDeployment",
+        "must be multiples of blocksPerDeployment",
+    ),
+    (
+        "trials",
+        {"min": 4, "max": 9, "redeploy": True, "blocksPerDeployment": 2},
+        "spec.trials.blocksPerDeployment",
+        "must be multiples of blocksPerDeployment",
+    ),
     (
         "trials",
         {"contamination": {"maxSteal": "0.05"}},

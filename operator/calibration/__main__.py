@@ -13,7 +13,7 @@ from calibration.checks import (
     half_width,
     stopping,
 )
-from calibration.experiments import SETTINGS, SKEWED, deployed, simulate
+from calibration.experiments import SETTINGS, SKEWED, by_deployment, deployed, simulate
 from calibration.history import alarms_by_night, false_alarms, planted
 
 SEED = 20261121
@@ -137,17 +137,18 @@ def _controlled(runs: int) -> None:
 
 
 def _deployments(runs: int) -> None:
-    counts = (3, 5, 10, 30)
+    counts = (6, 10, 30)
     print("\n## Deployments that differ: coverage, median half-width\n")
     print("| a deployment's luck | deployed |" + "".join(f" {count} blocks |" for count in counts))
     print("|:--|:--|" + "--:|" * len(counts))
     for luck in (0.0, 0.005, 0.01, 0.02):
-        for redeploy, word in ((False, "once"), (True, "for each block")):
+        for each, word in ((0, "once"), (1, "for each block"), (2, "for two blocks")):
             cells = []
             for count in counts:
                 random = np.random.default_rng([SEED, count, 9])
                 measured = simulate(SETTINGS[0], count, runs, 0.0, random)
-                bounds = methods.product(deployed(measured, luck, random, redeploy=redeploy))
+                found = deployed(measured, luck, random, each=each)
+                bounds = methods.product(by_deployment(found, each) if each else found)
                 cells.append(f"{covered(bounds, 0.0):.1%}, {half_width(bounds):.2%}")
             print(f"| {luck:.1%} | {word} | " + " | ".join(cells) + " |", flush=True)
 

@@ -83,14 +83,25 @@ def simulate(
     return Runs(ratios, gaps, baseline + machine[:, :blocks], target + machine[:, blocks:])
 
 
-def deployed(measured: Runs, luck: float, random: np.random.Generator, *, redeploy: bool) -> Runs:
+def deployed(measured: Runs, luck: float, random: np.random.Generator, *, each: int) -> Runs:
     """The same runs where each deployment of a target has luck of its own, with that deviation.
 
-    Baseline and target have one deployment each in all blocks, or with `redeploy` in each block.
+    Baseline and target have a deployment for every `each` blocks, or with 0 one for all of them.
     """
     runs, blocks = measured.ratios.shape
-    own = random.normal(0, luck, (2, runs, blocks if redeploy else 1))
-    return replace(measured, ratios=measured.ratios + own[1] - own[0])
+    own = random.normal(0, luck, (2, runs, -(-blocks // each) if each else 1))
+    added = np.repeat(own[1] - own[0], each or blocks, axis=1)[:, :blocks]
+    return replace(measured, ratios=measured.ratios + added)
+
+
+def by_deployment(measured: Runs, each: int) -> Runs:
+    """One value for each deployment, the mean of its `each` blocks, as `dbbench` takes them."""
+    runs = len(measured.ratios)
+    means = {
+        name: getattr(measured, name).reshape(runs, -1, each).mean(axis=2)
+        for name in ("ratios", "gaps")
+    }
+    return replace(measured, **means)
 
 
 def _order(blocks: int, runs: int, random: np.random.Generator) -> Array:

@@ -72,6 +72,41 @@ def test_every_block_has_deployments_of_its_own_which_are_removed_after_their_tu
     assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
 
 
+def test_several_blocks_share_deployments_which_are_removed_when_all_are_measured():
+    cluster = Finalizing(redeploying(trials={"min": 4, "blocksPerDeployment": 2}))
+    cluster.run(1000)
+    assert sorted(measured(cluster)) == sorted(planned(cluster))
+    first, second = ([f"{target}@block{index}" for target in ("pod", "vm")] for index in (1, 3))
+    # Each starts once in each of its blocks, and is loaded once.
+    assert sorted(cluster.starts) == sorted(2 * (first + second))
+    assert sorted((one.deployed, one.workload) for one in loads(cluster)) == [
+        (name, workload) for name in sorted(first + second) for workload in WORKLOADS
+    ]
+    assert cluster.most_targets_at_once == 1
+    # The first two have gone before anything of the next two is made.
+    for there in cluster.deployed_at_once:
+        assert there <= set(first) or there <= set(second)
+    assert frozenset(first) in cluster.deployed_at_once
+    assert cluster.condition("Succeeded")["status"] == "True"
+    assert cluster.condition("FairnessVerified")["status"] == "True"
+    assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 6), max_size=80))
+def test_killed_anywhere_several_blocks_still_share_deployments(deaths):
+    trials = {"min": 4, "blocksPerDeployment": 2}
+    cluster = Finalizing(redeploying(trials=trials, workloads=TATP))
+    cluster.run_killed(deaths)
+    assert sorted(measured(cluster)) == sorted(planned(cluster))
+    assert sorted(one.deployed for one in loads(cluster)) == [
+        "pod@block1", "pod@block3", "vm@block1", "vm@block3"
+    ]  # fmt: skip
+    for _ in range(3):
+        cluster.step()
+    assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
+
+
 def test_trials_are_called_and_ordered_as_without_it():
     fresh, kept = ModelCluster(redeploying()), ModelCluster(spec())
     fresh.run()
@@ -185,6 +220,16 @@ def test_it_goes_on_in_blocks_until_intervals_are_narrow():
     cluster = ModelCluster(redeploying(trials=trials, workloads=TATP), seed=1)
     cluster.run(2000)
     assert len({one.deployment for one in loads(cluster)}) == 10
+    assert "TargetHalfWidthReached" in cluster.condition("Succeeded")["message"]
+
+
+def test_it_goes_on_in_deployments_until_intervals_are_narrow():
+    trials = {"min": 2, "max": 24, "targetHalfWidth": "5%", "blocksPerDeployment": 2}
+    cluster = ModelCluster(redeploying(trials=trials, workloads=TATP), seed=1)
+    cluster.run(4000)
+    # Three looks, after 6, 8 and 10 deployments of two blocks.
+    assert len({one.deployment for one in loads(cluster)}) == 10
+    assert "20 blocks" in cluster.condition("Succeeded")["message"]
     assert "TargetHalfWidthReached" in cluster.condition("Succeeded")["message"]
 
 

@@ -1,6 +1,7 @@
 """Terms add up, and each cause is found where it was put."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -40,10 +41,17 @@ def sides(draw):
     return Side(seconds, observation)
 
 
-@given(st.lists(st.builds(Pair, sides(), sides(), st.floats(-100, 100)), min_size=1, max_size=7))
-def test_terms_add_up_to_the_slowdown_and_parts_to_their_whole(pairs):
+@given(
+    st.lists(st.builds(Pair, sides(), sides(), st.floats(-100, 100)), min_size=1, max_size=7),
+    st.sampled_from([0, 2, 3]),
+)
+def test_terms_add_up_to_the_slowdown_and_parts_to_their_whole(pairs, each):
+    # Blocks that share a deployment, or that have nothing in common.
+    pairs = [
+        replace(pair, unit=f"{number // each}" if each else "") for number, pair in enumerate(pairs)
+    ]
     samples = [
-        Sample(target, "c", str(number), side.seconds, Unit.SECONDS, position)
+        Sample(target, "c", str(number), side.seconds, Unit.SECONDS, position, pair.unit)
         for number, pair in enumerate(pairs)
         for target, side, position in (
             ("base", pair.baseline, 0.0),

@@ -30,7 +30,7 @@ seeds = st.integers(0, 2**53 - 1)
 indices = st.integers(1, 2000)
 
 
-def spec_with(sweep: dict[str, Any] | None, *, redeploy: bool) -> DBBenchmarkSpec:
+def spec_with(sweep: dict[str, Any] | None, *, redeploy: bool, blocks: int = 1) -> DBBenchmarkSpec:
     return DBBenchmarkSpec.model_validate(
         {
             "database": {"engine": "PostgreSQL", "image": "postgres:17"},
@@ -42,7 +42,12 @@ def spec_with(sweep: dict[str, Any] | None, *, redeploy: bool) -> DBBenchmarkSpe
             ],
             "workloads": [{"name": "telecom", "tatp": {"subscribers": 1000}}],
             "sweep": sweep,
-            "trials": {"min": 2, "redeploy": redeploy, "control": True},
+            "trials": {
+                "min": 2 * blocks,
+                "redeploy": redeploy,
+                "blocksPerDeployment": blocks,
+                "control": True,
+            },
             "confirm": True,
         }
     )
@@ -53,7 +58,7 @@ def test_trials_are_those_of_the_plan_without_it_on_other_deployments(
     sweep: dict[str, Any] | None, seed: int, index: int
 ) -> None:
     kept, anew = (block(spec_with(sweep, redeploy=r), seed, index).trials for r in (False, True))
-    assert tuple(replace(trial, redeployed=False) for trial in anew) == kept
+    assert tuple(replace(trial, deployed_for=0) for trial in anew) == kept
     assert [trial.id for trial in anew] == [trial.id for trial in kept]
     for before, after in zip(kept, anew, strict=True):
         suffix = deployment_suffix(after.point)
@@ -72,6 +77,25 @@ def test_blocks_share_no_deployment_and_each_has_one_turn(
     assert all(len(found) == 1 for found in names)
     assert len(set.union(*names)) == len(one.turns)
     assert set.union(*names).isdisjoint(trial.deployment for trial in other.trials)
+
+
+@given(sweeps, seeds, indices, st.integers(2, 9))
+def test_so_many_blocks_in_a_row_share_deployments_and_others_have_none_of_them(
+    sweep: dict[str, Any] | None, seed: int, index: int, count: int
+) -> None:
+    spec = spec_with(sweep, redeploy=True, blocks=count)
+    kept = spec_with(sweep, redeploy=False)
+    first = (index - 1) * count + 1
+    names = [
+        {trial.deployment for trial in block(spec, seed, number).trials}
+        for number in range(first, first + count + 1)
+    ]
+    assert all(found == names[0] for found in names[:count])
+    assert names[0].isdisjoint(names[count])
+    for trial in block(spec, seed, first + count - 1).trials:
+        assert blocks_of([deployment_suffix(trial.point)]) == [first]
+        assert trial_of(spec, seed, trial.id) == trial
+        assert replace(trial, deployed_for=0) in block(kept, seed, trial.block).trials
 
 
 @given(sweeps, indices)

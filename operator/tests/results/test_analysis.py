@@ -1,11 +1,13 @@
 """Comparisons, queries and latencies from the records of three blocks."""
 
+import math
+import statistics
 from dataclasses import replace
 
 import pytest
 
 from dbbench.api.status import Verdict
-from dbbench.plan import Cell, Trial
+from dbbench.plan import Cell, Trial, block
 from dbbench.results.analysis import analyse
 from dbbench.results.answer import answer
 from dbbench.results.documents import summary, to_markdown
@@ -14,6 +16,7 @@ from dbbench.results.record import Outcome, TrialRecord
 from dbbench.stats import Unit, judged
 
 NOBODY = frozenset()
+SEED = 7
 
 
 def trial_of(record):
@@ -292,6 +295,46 @@ def test_the_runs_of_a_trial_are_weighed_against_blocks(benchmark, records):
         assert one.variances.within == pytest.approx(1e-4, rel=0.01)
         assert one.variances.between == 0
         assert one.best == 100
+
+
+def test_blocks_that_share_a_deployment_are_one_value(benchmark, result_of, make_record):
+    document = benchmark.spec.document()
+    document["trials"] |= {"min": 6, "redeploy": True, "blocksPerDeployment": 2}
+    shared = benchmark.model_copy(update={"spec": benchmark.spec.model_validate(document)})
+    # How much faster the target is: luck of the deployments of blocks 1, 3 and 5, noise within.
+    faster = {1: 1.0, 2: 1.002, 3: 1.1, 4: 1.102, 5: 0.95, 6: 0.952}
+    # A block takes 60 s, a new deployment 240 s more.
+    began = {1: 0, 2: 60, 3: 360, 4: 420, 5: 720, 6: 780}
+    records = []
+    for index, factor in faster.items():
+        for trial in block(shared.spec, SEED, index).trials:
+            result = result_of(trial)
+            value = 100 * (factor if trial.target == "vm" else 1.0)
+            metrics = [
+                one | {"value": value if one["unit"] == "per_second" else 1e4 / value}
+                for one in result["metrics"]
+            ]
+            record = make_record(trial, result | {"metrics": metrics})
+            started = f"2026-11-21T08:{began[index] // 60:02d}:00Z"
+            records.append(replace(record, started=started))
+    found = analyse(shared, records, NOBODY)
+    means = [
+        (math.log(faster[first]) + math.log(faster[first + 1])) / 2 for first in (1, 3, 5)
+    ]  # fmt: skip
+    for one in found.primary:
+        assert (one.slowdown.trials, one.slowdown.deployments) == (6, 3)
+        assert one.slowdown.estimate.degrees == 2
+        assert one.slowdown.estimate.mean == pytest.approx(-statistics.fmean(means))
+        assert one.slowdown.estimate.error == pytest.approx(statistics.stdev(means) / 3**0.5)
+    for one in found.latencies:
+        assert (one.slowdown.trials, one.slowdown.estimate.degrees) == (6, 2)
+    orders = next(one for one in found.deployments if one.cell.workload == "orders")
+    assert (orders.deployments, orders.blocks, orders.target) == (3, 2, "vm")
+    assert orders.variances.within == pytest.approx(math.log(1.002) ** 2 / 2, rel=0.1)
+    assert orders.best == 1
+    text = to_markdown(summary(shared, found, records, None))
+    assert "Every 2 blocks in a row share deployments" in text
+    assert "`blocksPerDeployment: 1` instead of 2" in text
 
 
 def test_an_extreme_value_stays_unless_its_trial_is_invalid(benchmark, records, make_record):

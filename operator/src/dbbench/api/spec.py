@@ -21,7 +21,7 @@ from dbbench.api.database import Database
 from dbbench.api.duet_rules import DUET_RULES
 from dbbench.api.machine import DiskVolume
 from dbbench.api.placement import PLACEMENT_RULES, Placement
-from dbbench.api.redeploy_rules import REDEPLOY_RULES
+from dbbench.api.redeploy_rules import BLOCKS_PER_DEPLOYMENT_RULES, REDEPLOY_RULES
 from dbbench.api.resources import Medium, Resources
 from dbbench.api.sweep import SWEEP_RULES, Sweep
 from dbbench.api.target import Target
@@ -96,6 +96,7 @@ class Trials(ApiModel):
                 "!has(self.max) || self.min <= self.max",
                 "min must not be greater than max: lower min or raise max",
             ),
+            *BLOCKS_PER_DEPLOYMENT_RULES,
             rule(
                 "!has(self.targetHalfWidth) || has(self.max)",
                 "targetHalfWidth needs max: the number of blocks to stop at if the interval stays "
@@ -142,6 +143,17 @@ class Trials(ApiModel):
             "too. When false, all blocks of a target are measured on one deployment."
         ),
     )
+    blocks_per_deployment: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description=(
+            "With redeploy: how many blocks in a row are measured on a deployment before the next "
+            "one is made. min and max are multiples of it. Intervals rest on deployments, each "
+            "with the mean of its blocks: more of them pay where a load takes much longer than "
+            "the trials of a block."
+        ),
+    )
     contamination: Contamination = Field(
         default_factory=Contamination,
         json_schema_extra=DEFAULTED,
@@ -156,6 +168,10 @@ class Trials(ApiModel):
             "object's uid when absent, and recorded in status."
         ),
     )
+
+    def deployed_for(self, block: int) -> int:
+        """The first of the blocks that share a deployment with this one; 0 where all do."""
+        return block - (block - 1) % self.blocks_per_deployment if self.redeploy else 0
 
 
 class Timeouts(ApiModel):

@@ -84,7 +84,8 @@ def _soonest(spec: DBBenchmarkSpec) -> int:
     fewest, most = block_limits(spec)
     if spec.trials.target_half_width is None:
         return fewest
-    return next((count for count in range(fewest, most) if looks(count)), most)
+    per_value = spec.trials.blocks_per_deployment
+    return next((count for count in range(fewest, most) if looks(count, per_value)), most)
 
 
 def _document(
@@ -142,7 +143,7 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
     view.add_column("one trial", justify="right")
     loaded = f"loading, once for each of {run.deployments} deployments"
     if spec.trials.redeploy:
-        loaded += " of a block"
+        loaded += " of a block" if spec.trials.blocks_per_deployment == 1 else " of these blocks"
     view.add_column(loaded, justify="right")
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
@@ -154,7 +155,9 @@ def _render(title: str, spec: DBBenchmarkSpec, run: Expected, assumed: Assumptio
     out.print(view)
     anew = [target.name for target in spec.measured_targets if not spec.keeps_data(target)]
     if spec.trials.redeploy:
-        out.print("Deployed and loaded anew for every block: every target (trials.redeploy)")
+        count = spec.trials.blocks_per_deployment
+        blocks = "block" if count == 1 else f"{count} blocks"
+        out.print(f"Deployed and loaded anew for every {blocks}: every target (trials.redeploy)")
     elif anew:
         out.print(f"Loaded in every block, for the data end with the target: {', '.join(anew)}")
     if spec.duet:

@@ -76,15 +76,13 @@ def budget(spec: DBBenchmarkSpec, seed: int) -> int:
 def _counted_before(records: Sequence[TrialRecord], trial: Trial) -> TrialRecord | None:
     """The trial of an earlier block that counts for the same target and cell.
 
-    None on another deployment: other statistics of the data are a part of what it is.
+    None of another deployment: other statistics of the data are a part of what it is.
     """
-    if trial.redeployed:
-        return None
     found = [
         record
         for record in records
         if record.outcome is Outcome.MEASURED
-        and record.block < trial.block
+        and trial.deployed_for <= record.block < trial.block
         and (record.target, record.workload, record.cell)
         == (trial.target, trial.cell.workload, trial.cell.name)
     ]

@@ -64,7 +64,7 @@ def _testing(state: State, seed: int, stand: Schedule) -> Schedule:
     planned = [
         trial
         for index in range(first, first + spec.trials.min)
-        for trial in arranged(places, seed, index, redeploy=spec.trials.redeploy).trials
+        for trial in arranged(places, seed, index, spec.trials.deployed_for(index)).trials
     ]
     measured = measured_trials(state.trials)
     left = [trial for trial in planned if trial.id not in measured]
@@ -129,7 +129,7 @@ def may_stop(state: State, complete_blocks: int) -> bool:
     """
     if state.benchmark.spec.trials.target_half_width is None:
         return True
-    counts = looks(complete_blocks)
+    counts = looks(complete_blocks, state.benchmark.spec.trials.blocks_per_deployment)
     return bool(counts) and all(precise_enough(state, count) for count in counts)
 
 

@@ -43,19 +43,22 @@ def _deployments(state: State) -> list[tuple[State, Target]]:
 
 
 def remove_others(state: State, trial: Trial) -> Waiting | None:
-    """With `trials.redeploy`: what other deployments had; None when nothing of it is there.
+    """With `trials.redeploy`: what is not needed any more; None when nothing of it is there.
 
-    Each has one turn, so that they have all had theirs. It is waited for, so that the next one has
-    their room. Jobs of the driver stay, as long as they always do.
+    A deployment for one block has one turn, so that all others have had theirs; those for several
+    stay until all of these blocks are measured. It is waited for, so that the next one has their
+    room. Jobs of the driver stay, as long as they always do.
     """
-    if not trial.redeployed:
+    if not trial.deployed_for:
         return None
     own = [place(one.deployment).items() for one in trial.together]
+    several = state.benchmark.spec.trials.blocks_per_deployment > 1
     left = {
         ref: manifest
         for ref, manifest in sorted(state.objects.items())
         if (labels := labels_of(manifest)).get(LABEL_TARGET)
         and not any(place_of_one <= labels.items() for place_of_one in own)
+        and not (several and blocks_of([labels.get(LABEL_DEPLOYMENT, "")]) == [trial.deployed_for])
         and kind_of(manifest) not in ("load", "trial")
     }
     if not left:

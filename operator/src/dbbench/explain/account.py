@@ -6,13 +6,15 @@ by the logarithmic mean L (Ang 2004, "Decomposition analysis for policymaking in
 
     log(t_target / t_baseline) = sum over k of (x_k,target - x_k,baseline) / L(t_target, t_baseline)
 
-These parts are estimated over the blocks as the slowdown itself is (`stats.interval.paired`), which
-is linear, so that their estimates add up to that of the slowdown; times L of the two values shown
-they are seconds that add up to the difference shown.
+These parts are estimated over the blocks, or over deployments with the mean of their blocks, as the
+slowdown itself is (`stats.interval.paired`), which is linear, so that their estimates add up to
+that of the slowdown; times L of the two values shown they are seconds that add up to the difference
+shown.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.explain.cause import EVENTS, PARTS, WAITS, WHOLES, Cause
@@ -32,11 +34,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """One block. `gap` says how much later the target was measured; None where it is not known."""
+    """One block. `gap` says how much later the target was measured; None where it is not known.
+
+    `unit` names what is sampled at random that it belongs to, such as a deployment that several
+    blocks share; empty where that is the block itself.
+    """
 
     baseline: Side
     target: Side
     gap: float | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,16 +123,20 @@ def account(pairs: Sequence[Pair], baseline_seconds: float, target_seconds: floa
     )
     sides = [_pair_times(pair, known) for pair in pairs]
     means = [logarithmic_mean(pair.baseline.seconds, pair.target.seconds) for pair in pairs]
+    units: dict[str, list[int]] = defaultdict(list)
+    for index, pair in enumerate(pairs):
+        units[pair.unit or f"{index}"].append(index)
     gaps = [pair.gap for pair in pairs if pair.gap is not None]
     scale = logarithmic_mean(baseline_seconds, target_seconds)
 
     def term(cause: Cause, part_of: Cause | None = None) -> Term:
+        parts = [
+            (after[cause] - before[cause]) / mean
+            for (before, after), mean in zip(sides, means, strict=True)
+        ]
         estimate = paired(
-            [
-                (after[cause] - before[cause]) / mean
-                for (before, after), mean in zip(sides, means, strict=True)
-            ],
-            gaps if len(gaps) == len(pairs) else None,
+            _means(parts, units.values()),
+            _means(gaps, units.values()) if len(gaps) == len(pairs) else None,
         )
         return Term(
             cause,
@@ -149,6 +160,11 @@ def account(pairs: Sequence[Pair], baseline_seconds: float, target_seconds: floa
         evidence([(pair.baseline.observation, pair.baseline.seconds) for pair in pairs]),
         evidence([(pair.target.observation, pair.target.seconds) for pair in pairs]),
     )
+
+
+def _means(values: Sequence[float], groups: Iterable[Sequence[int]]) -> list[float]:
+    """Of each group of indices."""
+    return [math.fsum(values[index] for index in group) / len(group) for group in groups]
 
 
 def logarithmic_mean(one: float, other: float) -> float:

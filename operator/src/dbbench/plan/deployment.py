@@ -4,8 +4,8 @@ Some axes of a sweep are resources or options of what is deployed. At each of th
 target is deployed apart from the other points, under a name of its own: `vm@cpu2-diskCachenone`;
 also a target that the point says nothing about, because writing workloads age what they write to,
 and what is compared must be of the same age. So it is for a test that
-changes targets: `vm@confirmDataDiskCacheNone`; and for each block with `trials.redeploy`:
-`vm@cpu2-instances3-block4`.
+changes targets: `vm@confirmDataDiskCacheNone`; and with `trials.redeploy` for each block, or for so
+many in a row, by the first of them: `vm@cpu2-instances3-block4`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from dbbench.plan.sweep import ARGUMENTS, CPU, INSTANCES, Point
 from dbbench.plan.variant import varied
 
 BLOCK = "block"
-"""No axis, for nothing differs on purpose: tells apart what each block has deployed for itself."""
+"""No axis, for nothing differs on purpose: tells apart what blocks have deployed for themselves."""
 
 _ON_ONE_DEPLOYMENT = frozenset((CACHE, CONNECTION, CONFIRM, *ARGUMENTS))
 _LONGEST_SUFFIX = 50
@@ -77,12 +77,12 @@ def deployment_suffix(point: Point) -> str:
 
 
 def of_block(point: Point, index: int) -> Point:
-    """Where the deployments stand that block `index` has for itself at a point."""
+    """Where the deployments stand that are made at a point for block `index`, or from it on."""
     return (*point, (BLOCK, str(index)))
 
 
 def blocks_of(suffixes: Iterable[str]) -> list[int]:
-    """Numbers of the blocks that have such deployments, in order."""
+    """Numbers of the blocks that such deployments were made for, in order."""
     return sorted({int(match[1]) for suffix in suffixes if (match := _OF_BLOCK.search(suffix))})
 
 

@@ -1,7 +1,7 @@
 """How long a run will take, from its spec and stated assumptions. No I/O.
 
 time = sum over deployments (disk + loads) + blocks x sum over deployments (start + stop + sum over
-cells (job + trial)); with `trials.redeploy` disks and loads are a part of each block; with
+cells (job + trial)); with `trials.redeploy` each block has its share of disks and loads; with
 `confirm`, tests of causes add the same for their own cells; in a duet a trial is that of both
 targets. A trial of TPC-H is its passes, with a
 restart before each cold query; of TPC-C, TATP, sql and zachmann it is warm-up and measured window.
@@ -115,7 +115,7 @@ def _expected(
             disk = assumed.disk if target.boots_image else 0
             once, again = (disk + loads, 0.0) if here.keeps_data(target) else (disk, loads)
             if spec.trials.redeploy:
-                once, again = 0.0, disk + loads
+                once, again = 0.0, (disk + loads) / spec.trials.blocks_per_deployment
             if point not in ready:
                 preparation += once
             block += _cycle_seconds(target, assumed) + again

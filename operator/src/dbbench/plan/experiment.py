@@ -28,15 +28,16 @@ from dbbench.plan.sweep import Point
 class Trial:
     """One execution of one cell on one target.
 
-    `redeployed`: on a deployment that its block has for itself. `partner`: the target on which the
-    same cell is measured at the same time, in a duet; empty where there is none.
+    `deployed_for`: the first of the blocks that share its deployment; 0 where all blocks do.
+    `partner`: the target on which the same cell is measured at the same time, in a duet; empty
+    where there is none.
     """
 
     block: int
     target: str
     cell: Cell
     seed: int
-    redeployed: bool = False
+    deployed_for: int = 0
     partner: str = ""
 
     @property
@@ -50,7 +51,7 @@ class Trial:
     def point(self) -> Point:
         """Where the deployment stands that it is measured on; empty where a target has only one."""
         point = deployment_point(self.cell)
-        return of_block(point, self.block) if self.redeployed else point
+        return of_block(point, self.deployed_for) if self.deployed_for else point
 
     @property
     def deployment(self) -> str:
@@ -105,20 +106,21 @@ def block(spec: DBBenchmarkSpec, seed: int, index: int) -> Block:
     """
     targets = [target.name for target in spec.measured_targets]
     places = dict.fromkeys(cells(spec), targets)
-    return arranged(places, seed, index, redeploy=spec.trials.redeploy, duet=spec.duet)
+    return arranged(places, seed, index, spec.trials.deployed_for(index), duet=spec.duet)
 
 
 def arranged(
     targets_of: Mapping[Cell, Sequence[str]],
     seed: int,
     index: int,
+    deployed_for: int = 0,
     *,
-    redeploy: bool = False,
     duet: bool = False,
 ) -> Block:
     """The block of these cells, each on the targets that it is measured on.
 
-    `redeploy`: on deployments of its own. `duet`: on its two targets at the same time.
+    `deployed_for`: the first of the blocks that have these deployments for themselves; 0 where
+    all blocks share theirs. `duet`: on its two targets at the same time.
     """
     first = index - (index - 1) % 2
     order = random.Random(f"{seed}/{first}")
@@ -150,7 +152,7 @@ def arranged(
                         target,
                         cell,
                         workload_seed(seed, index, cell),
-                        redeploy,
+                        deployed_for,
                         partner=_partner(target, targets_of[cell]) if duet else "",
                     )
                     for cell in ordered
@@ -172,7 +174,7 @@ def trial_of(spec: DBBenchmarkSpec, seed: int, trial_id: str) -> Trial:
     if match is None:
         raise KeyError(trial_id)
     index = int(match[1])
-    tests = arranged(confirming_places(spec), seed, index, redeploy=spec.trials.redeploy)
+    tests = arranged(confirming_places(spec), seed, index, spec.trials.deployed_for(index))
     return {
         trial.id: trial for found in (block(spec, seed, index), tests) for trial in found.trials
     }[trial_id]

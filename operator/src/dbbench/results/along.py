@@ -1,6 +1,8 @@
 """What one target measured along one axis of a sweep, all else being equal. No I/O."""
 
 import math
+import statistics
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -98,14 +100,7 @@ def places(
     samples = {
         value: [
             # The points of an axis are compared as targets are: within blocks.
-            Sample(
-                value,
-                metric,
-                trial.block,
-                trial.result.metrics[metric].value,
-                unit,
-                position=trial.started,
-            )
+            trial.sample_of(value, metric, trial.result.metrics[metric].value, unit)
             for trial in measured[line.cells[value]]
             if trial.target == target
         ]
@@ -123,7 +118,10 @@ def places(
 
 
 def _place(value: str, cell: Cell, samples: Sequence[Sample], slowdown: Slowdown | None) -> Place:
-    logs = paired([math.log(sample.value) for sample in samples])
+    units: dict[str, list[float]] = defaultdict(list)
+    for sample in samples:
+        units[sample.deployment or sample.trial].append(math.log(sample.value))
+    logs = paired([statistics.fmean(own) for own in units.values()])
     return Place(
         value=value,
         cell=cell,

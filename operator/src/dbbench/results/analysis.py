@@ -13,7 +13,7 @@ from typing import TypeVar
 from dbbench import stats
 from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import CONTROL
+from dbbench.api.spec import CONTROL, DBBenchmarkSpec
 from dbbench.api.workload import Workload
 from dbbench.explain import Account, observe, observe_queries
 from dbbench.plan import Cell, cells
@@ -30,7 +30,12 @@ from dbbench.results.operations import (
     operation_figures,
 )
 from dbbench.results.record import Outcome, TrialRecord
-from dbbench.results.repetitions import Repetitions, repetitions
+from dbbench.results.repetitions import (
+    BlocksPerDeployment,
+    Repetitions,
+    blocks_per_deployment,
+    repetitions,
+)
 from dbbench.results.status_form import comparison
 from dbbench.results.variants import VariantComparison, variant_comparisons
 from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
@@ -153,6 +158,7 @@ class Analysis:
     operations: tuple[OperationFigures, ...]
     latencies: tuple[LatencyComparison, ...]
     repetitions: tuple[Repetitions, ...]
+    deployments: tuple[BlocksPerDeployment, ...]
     curves: tuple[Curve, ...]
     variants: tuple[VariantComparison, ...]
     counts: tuple[TrialCounts, ...]
@@ -193,8 +199,9 @@ def analyse(
 
     `emulated_targets` are those that ran under software emulation: comparisons with them, and
     with a baseline among them, are marked. Of several measured attempts at a trial the last
-    counts. `latencies=False` leaves `operations`, `latencies`, `curves`, `variants` and the
-    accounts of queries empty: merging histograms takes most of the time.
+    counts. `latencies=False` leaves `operations`, `latencies`, `repetitions`, `deployments`,
+    `curves`, `variants` and the accounts of queries empty: merging histograms takes most of the
+    time.
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
@@ -206,13 +213,14 @@ def analyse(
     instances: list[InstanceFigures] = []
     tails: list[LatencyComparison] = []
     advices: list[Repetitions] = []
+    deployments: list[BlocksPerDeployment] = []
     unusable: list[Unusable] = []
     measured: dict[Cell, list[MeasuredTrial]] = {}
     for cell in cells(spec):
         workload = spec.workload(cell.workload)
         primary = primary_metric(workload)
         own_records = by_cell[cell.workload, cell.name]
-        trials, refused = _usable(own_records, primary)
+        trials, refused = _usable(spec, own_records, primary)
         unusable += refused
         measured[cell] = trials
         query_table = compare(_query_samples(trials) if workload.tpch else (), spec.baseline)
@@ -248,6 +256,8 @@ def analyse(
                 emulated = bool({spec.baseline, target.name} & emulated_targets)
                 advice = repetitions(cell, base, own) if workload.tpch else None
                 advices += [advice] if advice else []
+                shared = blocks_per_deployment(cell, primary, base, own)
+                deployments += [shared] if shared else []
                 tails += [
                     LatencyComparison(cell, operation, quantile, slowdown, emulated)
                     for operation, quantile, slowdown in latency_slowdowns(base, own)
@@ -279,6 +289,7 @@ def analyse(
             )
         ),
         repetitions=tuple(advices),
+        deployments=tuple(deployments),
         curves=tuple(curves(measured, compared, primaries, emulated_targets) if latencies else ()),
         variants=tuple(
             variant_comparisons(spec, measured, compared, primaries, emulated_targets)
@@ -311,6 +322,7 @@ def primary_samples(
     for cell in cells(benchmark.spec) if of is None else of:
         primary = primary_metric(benchmark.spec.workload(cell.workload))
         trials, _ = _usable(
+            benchmark.spec,
             [one for one in latest if (one.workload, one.cell) == (cell.workload, cell.name)],
             primary,
         )
@@ -342,7 +354,7 @@ def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 
 def _usable(
-    records: Sequence[TrialRecord], primary: str
+    spec: DBBenchmarkSpec, records: Sequence[TrialRecord], primary: str
 ) -> tuple[list[MeasuredTrial], list[Unusable]]:
     trials: list[MeasuredTrial] = []
     refused: list[Unusable] = []
@@ -368,9 +380,16 @@ def _usable(
                     result,
                     observe(document),
                     observe_queries(document),
+                    _shared_deployment(spec, record.block),
                 )
             )
     return trials, refused
+
+
+def _shared_deployment(spec: DBBenchmarkSpec, block: int) -> str:
+    """What tells the deployments apart that some blocks share, but not all."""
+    trials = spec.trials
+    return str(trials.deployed_for(block)) if trials.blocks_per_deployment > 1 else ""
 
 
 def _metrics(trials: Sequence[MeasuredTrial], primary: str) -> list[tuple[str, Unit]]:

@@ -64,11 +64,11 @@ def _explained(
     both = [(before[one.block], one) for one in target if one.block in before]
     pairs, clients = [], 1.0
     # In the order in which the slowdown's estimate takes them.
-    for base, other in sorted(both, key=lambda sides: sides[1].block):
+    for base, other in sorted(both, key=lambda sides: (sides[1].deployment, sides[1].block)):
         sides = [side(trial) for trial in (base, other)]
         if sides[0] is None or sides[1] is None:
             return None
-        pairs.append(Pair(sides[0], sides[1], other.started - base.started))
+        pairs.append(Pair(sides[0], sides[1], other.started - base.started, other.unit))
         clients = sides[0].observation.clients
     if not pairs:
         return None

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbbench import stats
 from dbbench.explain import Observation
@@ -44,8 +44,10 @@ class OperationFigures:
 class MeasuredTrial:
     """A usable trial. `started` is its time as a position in the block, `seconds` its length.
 
-    `observation` is what the target's agent counted; None without an agent. `queries` is the same
-    of each query apart, by its name, where that was counted.
+    `deployment` names the deployment that it shares with the trials of other blocks, where these
+    are some of all blocks: it is what is sampled at random then. `observation` is what the target's
+    agent counted; None without an agent. `queries` is the same of each query apart, by its name,
+    where that was counted.
     """
 
     target: str
@@ -55,10 +57,20 @@ class MeasuredTrial:
     result: DriverResult
     observation: Observation | None = None
     queries: Mapping[str, Observation] = field(default_factory=dict)
+    deployment: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What is sampled at random that it belongs to: its deployment, else its block."""
+        return self.deployment or self.block
 
     def sample(self, name: str, value: float, unit: Unit) -> Sample:
         """One figure of the trial; the time of its start is its position in the block."""
-        return Sample(self.target, name, self.block, value, unit, position=self.started)
+        return self.sample_of(self.target, name, value, unit)
+
+    def sample_of(self, side: str, name: str, value: float, unit: Unit) -> Sample:
+        """The same where other sides than targets are compared."""
+        return Sample(side, name, self.block, value, unit, self.started, self.deployment)
 
     def runtimes(self) -> dict[str, float]:
         """The median of each query's measured runs, in seconds; only those that took any time."""
@@ -118,17 +130,22 @@ def latency_slowdowns(
     """Operation, quantile and slowdown of each quantile of latency, with intervals over blocks.
 
     From the blocks that both have. A quantile of all trials together is no mean of blocks, so its
-    interval comes from the jackknife. Operations with fewer than FEWEST_FOR_QUANTILES values on a
-    side, or with a histogram that cannot be read, are left out.
+    interval comes from the jackknife, by blocks, or by deployments where several share one.
+    Operations with fewer than FEWEST_FOR_QUANTILES values on a side, or with a histogram that
+    cannot be read, are left out.
     """
     before, after = _by_block(baseline), _by_block(target)
     first, second = ({trial.block: trial.started for trial in side} for side in (baseline, target))
+    unit_of = {trial.block: trial.unit for trial in target}
     for operation in sorted(before.keys() & after.keys(), key=natural):
         blocks = sorted(before[operation].keys() & after[operation].keys(), key=int)
+        units: dict[str, list[str]] = defaultdict(list)
+        for block in blocks:
+            units[unit_of[block]].append(block)
         try:
             pairs = [
-                (decode(before[operation][block]), decode(after[operation][block]))
-                for block in blocks
+                (_together(before[operation], own), _together(after[operation], own))
+                for own in units.values()
             ]
         except HistogramError:
             continue
@@ -137,13 +154,19 @@ def latency_slowdowns(
             for sides in zip(*pairs, strict=True)
         ):
             continue
-        gaps = [second[block] - first[block] for block in blocks]
+        gaps = [
+            statistics.fmean(second[block] - first[block] for block in own)
+            for own in units.values()
+        ]
         for name, quantile in QUANTILES.items():
-            yield (
-                operation,
-                name,
-                quantile_slowdown(f"{operation} {name}", target[0].target, quantile, pairs, gaps),
+            found = quantile_slowdown(
+                f"{operation} {name}", target[0].target, quantile, pairs, gaps
             )
+            yield operation, name, replace(found, trials=len(blocks))
+
+
+def _together(histograms: Mapping[str, str], blocks: Sequence[str]) -> Counts:
+    return Counts.sum([decode(histograms[block]) for block in blocks])
 
 
 def _by_block(trials: Sequence[MeasuredTrial]) -> dict[str, dict[str, str]]:
@@ -163,9 +186,10 @@ def quantile_slowdown(
     pairs: Sequence[tuple[Counts, Counts]],
     gaps: Sequence[float],
 ) -> Slowdown:
-    """One quantile of all blocks together, from the counts of baseline and target in each block.
+    """One quantile of all blocks together, from the counts of baseline and target in each.
 
-    `gaps` says how much later than the baseline the target was measured, in seconds.
+    Of each block, or of each deployment where several blocks share one. `gaps` says how much later
+    than the baseline the target was measured, in seconds.
     """
     bases, others = zip(*pairs, strict=True)
     base, other = Counts.sum(bases), Counts.sum(others)

@@ -90,6 +90,19 @@ def summary(
             }
             for found in analysis.repetitions
         ],
+        "deployments": [
+            {
+                "workload": found.cell.workload,
+                "cell": found.cell.name,
+                "target": found.target,
+                "deployments": found.deployments,
+                "blocksPerDeployment": found.blocks,
+                "bestBlocksPerDeployment": found.best,
+                "varianceWithinDeployments": found.variances.within,
+                "varianceBetweenDeployments": found.variances.between,
+            }
+            for found in analysis.deployments
+        ],
         "caches": [_cache(found) for found in cache_evidence(spec, records)],
         "gates": [
             {

@@ -54,6 +54,13 @@ REDEPLOYED = (
 )
 """What intervals are over besides, where each block is deployed anew."""
 
+SEVERAL_BLOCKS = (
+    "Every {count} blocks in a row share deployments, with data loaded anew for them "
+    "(trials.blocksPerDeployment). The mean of these blocks is one value, and intervals are over "
+    "these values, so that they cover how lucky a deployment was, too."
+)
+"""The same where several blocks share a deployment."""
+
 DUET = (
     "A duet (trials.mode: Duet): both targets ran at the same time, each on CPUs of its own, and "
     "began every window together. What disturbed the node disturbed both and is not in their "
@@ -157,13 +164,35 @@ def method(document: Document) -> str:
         "from the mean of log ratios over blocks, with Student's t interval; from "
         f"{FEWEST_FOR_DRIFT} blocks on without the drift within blocks. Equivalent: the whole "
         f"interval lies within ±{document['equivalenceMargin'] * 100:g} %."
-        + (f" {REDEPLOYED}" if document["spec"]["trials"].get("redeploy") else "")
+        + _redeployed(document["spec"]["trials"])
         + (f" {DUET}" if document["spec"]["trials"].get("mode") == "Duet" else "")
     )
 
 
+def _redeployed(trials: Document) -> str:
+    if not trials.get("redeploy"):
+        return ""
+    count = trials.get("blocksPerDeployment", 1)
+    return f" {SEVERAL_BLOCKS.format(count=count) if count > 1 else REDEPLOYED}"
+
+
 def repetitions(document: Document) -> list[str]:
-    """Where other numbers of runs would tell more in the same time."""
+    """Where other numbers of runs, or of blocks on a deployment, would tell more in that time."""
+    return _of_runs(document) + _of_blocks(document)
+
+
+def _of_blocks(document: Document) -> list[str]:
+    return [
+        f"Next time: {where(found)} on {found['target']} would tell most with "
+        f"`blocksPerDeployment: {found['bestBlocksPerDeployment']}` instead of "
+        f"{found['blocksPerDeployment']}, and the time saved or spent on fewer or more deployments "
+        f"(from {found['deployments']} of them)."
+        for found in document["deployments"]
+        if found["bestBlocksPerDeployment"] != found["blocksPerDeployment"]
+    ]
+
+
+def _of_runs(document: Document) -> list[str]:
     return [
         f"Next time: {where(found)} on {found['target']} would tell most with "
         f"`runs: {found['bestRuns']}` in each trial instead of {found['runs']}, and the time saved "

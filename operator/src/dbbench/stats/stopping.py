@@ -9,7 +9,7 @@ in a row found every interval narrow.
 from collections.abc import Iterable
 
 FIRST_LOOK = 6
-"""Blocks of the first look."""
+"""Blocks of the first look, or deployments where several blocks share one."""
 
 LOOKS = 3
 """Looks in a row that have to agree."""
@@ -17,13 +17,17 @@ LOOKS = 3
 Bounds = tuple[float, float] | None
 
 
-def looks(blocks: int) -> list[int]:
+def looks(blocks: int, per_value: int = 1) -> list[int]:
     """The numbers of blocks whose intervals decide whether a run of `blocks` may stop.
 
-    Empty when it may not: between looks, and before there were enough of them.
+    Empty when it may not: between looks, and before there were enough of them. `per_value`: how
+    many blocks each value is the mean of that intervals rest on.
     """
-    found = [blocks - 2 * back for back in reversed(range(LOOKS))]
-    return found if blocks % 2 == 0 and found[0] >= FIRST_LOOK else []
+    values, rest = divmod(blocks, per_value)
+    found = [values - 2 * back for back in reversed(range(LOOKS))]
+    if rest or values % 2 or found[0] < FIRST_LOOK:
+        return []
+    return [count * per_value for count in found]
 
 
 def narrow_enough(intervals: Iterable[Bounds], half_width: float) -> bool:
