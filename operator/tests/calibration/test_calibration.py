@@ -63,7 +63,7 @@ def test_where_deployments_differ_intervals_hold_the_truth_if_they_are_over_depl
         if setting.name not in DRIFTING or blocks // each >= 5:
             assert share <= 0.97 + CHANCE
         # Over blocks that share deployments they would be too narrow.
-        assert each == 1 or covered(methods.product(found), TRUTH) < 0.93 - CHANCE
+        assert each < 3 or covered(methods.product(found), TRUTH) < 0.93 - CHANCE
     once = deployed(measured, NOISE, random, each=0)
     assert covered(methods.product(once), TRUTH) < 0.8
 
