@@ -20,14 +20,16 @@ REDEPLOY_RULES = (
 
 BLOCKS_PER_DEPLOYMENT_RULES = (
     rule(
-        "self.blocksPerDeployment == 1 || self.redeploy",
+        "!has(self.blocksPerDeployment) || self.blocksPerDeployment == 1 || "
+        "(has(self.redeploy) && self.redeploy)",
         "blocksPerDeployment needs redeploy: true; without it all blocks are measured on one "
         "deployment",
         field_path=".blocksPerDeployment",
     ),
     rule(
-        "self.min % self.blocksPerDeployment == 0 && "
-        "(!has(self.max) || self.max % self.blocksPerDeployment == 0)",
+        "!has(self.blocksPerDeployment) || !has(self.min) || "
+        "(self.min % self.blocksPerDeployment == 0 && "
+        "(!has(self.max) || self.max % self.blocksPerDeployment == 0))",
         "min and max must be multiples of blocksPerDeployment: a deployment's value is the mean of "
         "all its blocks",
         field_path=".blocksPerDeployment",
