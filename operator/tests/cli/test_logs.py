@@ -49,12 +49,17 @@ def cluster(api, body_of):
     body["metadata"]["annotations"] = {"last-applied": PASSWORD}
     own = {"name": "quick-credentials", "labels": {"dbbench.io/benchmark": "quick"}}
     event = {
+        "metadata": {"name": "quick-vm-0.1"},
         "involvedObject": {"kind": "Pod", "name": "quick-vm-0"},
         "type": "Warning",
         "reason": "Failed",
         "message": f"started with --password={PASSWORD}",
     }
-    other = {"involvedObject": {"kind": "Pod", "name": "quicker"}, "message": "other"}
+    other = {
+        "metadata": {"name": "quicker.1"},
+        "involvedObject": {"kind": "Pod", "name": "quicker"},
+        "message": "other",
+    }
     operator = pod("operator-1", "", namespace="system")
     api.answers |= {
         QUICK: [(200, body)],

@@ -384,6 +384,30 @@ def test_status_is_not_changed_by_looking_again():
     assert decide(cluster.state()).requeue_after is None
 
 
+@pytest.mark.parametrize("looks", [3, 6, 9])
+@pytest.mark.parametrize(
+    ("kind", "stopped"),
+    [("StatefulSet", {"replicas": 0}), ("VirtualMachine", {"runStrategy": "Halted"})],
+)
+def test_what_somebody_stops_by_hand_is_started_again(kind, stopped, looks):
+    machine = {"name": "vm", "virtualMachine": {"runtime": "KubeVirt"}}
+    targets = [
+        {"name": "pod", "pod": {}},
+        machine if kind == "VirtualMachine" else {"name": "other", "pod": {}},
+    ]
+    cluster = ModelCluster(spec(targets=targets), kubevirt=True)
+    while not any(ref.kind == kind for ref in cluster.objects):
+        cluster.step()
+    for _ in range(looks):
+        cluster.step()
+    for ref, manifest in cluster.objects.items():
+        if ref.kind == kind and manifest["spec"] | stopped != manifest["spec"]:
+            manifest["spec"] |= stopped
+            cluster.pods.pop(f"{ref.name}-0", None)
+    cluster.run()
+    assert cluster.condition("Succeeded")["status"] == "True"
+
+
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap"])
 def test_what_somebody_deletes_below_a_running_database_is_made_anew(kind):
     cluster = ModelCluster(spec())

@@ -40,7 +40,7 @@ from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
 from dbbench.evaluate.step import Failed, Waiting
-from dbbench.evaluate.steps import next_step
+from dbbench.evaluate.steps import RUNNERS, differs, next_step
 from dbbench.evaluate.turns import stop_all
 from dbbench.plan import plan_seed
 from dbbench.results.confirmation import Confirmation
@@ -376,7 +376,10 @@ def _needs_apply(state: State, manifest: Manifest) -> bool:
     if live["metadata"].get("deletionTimestamp"):
         return False
     annotations = live["metadata"].get("annotations") or {}
-    return bool(annotations.get(HASH_ANNOTATION) != manifest_hash(manifest))
+    if annotations.get(HASH_ANNOTATION) != manifest_hash(manifest):
+        return True
+    # Somebody has started or stopped it by hand.
+    return manifest["kind"] in RUNNERS and differs(state, manifest)
 
 
 def manifest_hash(manifest: Manifest) -> str:

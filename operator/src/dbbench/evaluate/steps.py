@@ -162,7 +162,7 @@ def _start_of(state: State, target: Target) -> Step | None:
     objects = (*foundation(state.context, target), machine)
     # What somebody deletes in the middle of a run is made anew.
     complete = not any(_missing(state, manifest) for manifest in objects)
-    if complete and _answers(state, machine, pods) and not _differs(state, machine):
+    if complete and _answers(state, machine, pods) and not differs(state, machine):
         return None
     pods += filling_pods(state, target.name)
     if problem := hopeless(pods, state.benchmark.metadata.namespace):
@@ -205,7 +205,12 @@ def _missing(state: State, manifest: Manifest) -> bool:
     return Ref(manifest["kind"], manifest["metadata"]["name"]) not in state.objects
 
 
-def _differs(state: State, manifest: Manifest) -> bool:
+RUNNERS = ("StatefulSet", "VirtualMachine", CLUSTER)
+"""Kinds of what runs a database."""
+
+
+def differs(state: State, manifest: Manifest) -> bool:
+    """Whether what runs a database is to be started or stopped: it is not what was asked for."""
     live = state.objects.get(Ref(manifest["kind"], manifest["metadata"]["name"]))
     if live is None:
         return True
