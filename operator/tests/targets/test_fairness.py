@@ -342,7 +342,7 @@ def test_every_target_is_loaded_from_the_same_seed() -> None:
 
 def test_jobs_end_at_the_time_limits_of_the_spec() -> None:
     def change(body: dict[str, Any]) -> None:
-        body["spec"]["timeouts"] = {"load": "1h", "trial": "90s", "disk": "2m"}
+        body["spec"]["timeouts"] = {"ready": "5m", "load": "1h", "trial": "90s", "disk": "2m"}
 
     ctx = context(change)
     target = ctx.spec.target("vm")
@@ -350,6 +350,7 @@ def test_jobs_end_at_the_time_limits_of_the_spec() -> None:
     assert disk is not None
     assert disk["spec"]["activeDeadlineSeconds"] == 120
     load = load_job(ctx, target, ctx.spec.workloads[0], 1)
-    assert load["spec"]["activeDeadlineSeconds"] == 3600
+    # From when the job is made: its pod may take the time to run in which anything must be ready.
+    assert load["spec"]["activeDeadlineSeconds"] == 300 + 3600
     trial = plan.block(ctx.spec, 7, 1).trials[0]
-    assert trial_job(ctx, trial, 1)["spec"]["activeDeadlineSeconds"] == 90
+    assert trial_job(ctx, trial, 1)["spec"]["activeDeadlineSeconds"] == 300 + 90

@@ -180,8 +180,14 @@ class Timeouts(ApiModel):
     ready: Duration = Field(
         "10m", description="A target, from its start until its database answers."
     )
-    load: Duration = Field("2h", description="Loading one workload's data into one target.")
-    trial: Duration = Field("2h", description="One trial.")
+    load: Duration = Field(
+        "2h",
+        description=(
+            "Loading one workload's data into one target; until the driver's pod runs, ready "
+            "counts as well."
+        ),
+    )
+    trial: Duration = Field("2h", description="One trial; the same holds for it.")
     disk: Duration = Field("30m", description="Making a guest's root disk from the image.")
 
 

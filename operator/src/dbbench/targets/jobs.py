@@ -66,7 +66,7 @@ def load_job(ctx: Context, target: Target, workload: Workload, attempt: int) -> 
         ctx,
         names.load_job_name(benchmark, target.name, workload.name, attempt),
         labels,
-        duration(spec.timeouts.load),
+        _limit(ctx, spec.timeouts.load),
         _pod(
             ctx,
             target,
@@ -122,9 +122,18 @@ def trial_job(ctx: Context, trial: Trial, attempt: int) -> Manifest:
         ctx,
         names.trial_job_name(benchmark, trial, attempt),
         labels,
-        duration(spec.timeouts.trial),
+        _limit(ctx, spec.timeouts.trial),
         _pod(ctx, target, workload, commands, secret=workload.local is None and not beside),
     )
+
+
+def _limit(ctx: Context, own: str) -> int:
+    """Seconds from when a job is made: its own time begins when its pod does.
+
+    Until then it has the time in which anything must be ready, after which the operator says what
+    it waits for. The job's controller would only say that it took too long.
+    """
+    return duration(ctx.spec.timeouts.ready) + duration(own)
 
 
 def _beside(ctx: Context, target: Target, workload: str, run: list[str], seed: int) -> list[str]:
