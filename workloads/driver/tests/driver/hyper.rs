@@ -107,6 +107,7 @@ fn a_scale_that_does_not_fit_on_the_disk_ends_with_code_5() {
     let outcome = hyper.driver("small/b.hyper", "tpch load --scale-factor 0.1 --progress none");
     outcome.failed(5, "DatabaseOutOfSpace", "growing the database file failed");
     assert_eq!(outcome.stdout, "");
+    hyper.start_if_ended();
     hyper.driver("small/b.hyper", "tpch run").failed(4, "SchemaIncomplete", "half-loaded");
 }
 

@@ -22,30 +22,34 @@ impl Hyper {
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = free_port();
-        let log = std::fs::File::create(folder.path().join("output")).unwrap();
-        let child = Command::new(program())
-            .arg("run")
-            .arg("--listen-connection")
-            .arg(format!("tab.tcp://127.0.0.1:{port}"))
-            .args(["--skip-license", "--no-password", "--init-user", USER, "--log-dir"])
-            .arg(folder.path())
-            .current_dir(folder.path())
-            .env("LC_ALL", "C.UTF-8")
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .stdin(Stdio::null())
-            .spawn()
-            .expect("hyperd starts");
-        let hyper = Hyper { folder, port, server: Mutex::new(child) };
+        let server = Mutex::new(spawn(folder.path(), port));
+        let hyper = Hyper { folder, port, server };
+        hyper.wait();
+        hyper
+    }
+
+    /// Starts the server again if it has ended by itself, as it may when its disk is full; its data are there.
+    pub fn start_if_ended(&self) {
+        let mut server = self.server.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(status) = server.try_wait().expect("the state of a child is known") {
+            eprintln!("Hyper ended with {status}: {}", self.said());
+            *server = spawn(self.folder.path(), self.port);
+            self.wait();
+        }
+    }
+
+    fn wait(&self) {
         let began = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             if began.elapsed() > Duration::from_secs(120) {
-                let log = std::fs::read_to_string(hyper.file("output")).unwrap_or_default();
-                panic!("Hyper does not come up: {log}");
+                panic!("Hyper does not come up: {}", self.said());
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        hyper
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.file("output")).unwrap_or_default()
     }
 
     /// A file in the server's folder, where its databases are.
@@ -79,6 +83,23 @@ impl Drop for Hyper {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn spawn(folder: &Path, port: u16) -> Child {
+    let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("output")).unwrap();
+    Command::new(program())
+        .arg("run")
+        .arg("--listen-connection")
+        .arg(format!("tab.tcp://127.0.0.1:{port}"))
+        .args(["--skip-license", "--no-password", "--init-user", USER, "--log-dir"])
+        .arg(folder)
+        .current_dir(folder)
+        .env("LC_ALL", "C.UTF-8")
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("hyperd starts")
 }
 
 /// The server that comes with the Python package of Hyper's interface.
