@@ -13,9 +13,10 @@ from dbbench.evaluate.environment import emulated_targets
 from dbbench.evaluate.state import State
 from dbbench.plan import Block, Trial, arranged, block, block_limits
 from dbbench.plan.cells import confirms
-from dbbench.results.analysis import analyse, primary_slowdowns
+from dbbench.results.analysis import analyse
 from dbbench.results.confirmation import CauseTest, cause_tests, measured_on
 from dbbench.results.record import LoadRecord, Outcome, TrialRecord
+from dbbench.results.samples import primary_slowdowns
 from dbbench.stats.stopping import looks, narrow_enough
 
 MAX_ATTEMPTS = 3

@@ -5,28 +5,24 @@ Only records with outcome Measured count; the others are counted, and shown besi
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TypeVar
 
 from dbbench import stats
 from dbbench.api import status
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.api.spec import CONTROL, DBBenchmarkSpec
-from dbbench.api.workload import Workload
-from dbbench.explain import Account, observe, observe_queries
+from dbbench.api.spec import CONTROL
+from dbbench.explain import Account
 from dbbench.plan import Cell, cells
-from dbbench.results import driver_result
 from dbbench.results.causes import cause, explained, explained_query
 from dbbench.results.consolidation import InstanceFigures, instance_figures
 from dbbench.results.curves import Curve, curves
-from dbbench.results.driver_result import UNIT_COST, ResultError
+from dbbench.results.driver_result import UNIT_COST
 from dbbench.results.operations import (
     MeasuredTrial,
     OperationFigures,
     latency_slowdowns,
-    natural,
     operation_figures,
 )
 from dbbench.results.record import Outcome, TrialRecord
@@ -36,17 +32,20 @@ from dbbench.results.repetitions import (
     blocks_per_deployment,
     repetitions,
 )
+from dbbench.results.samples import (
+    PRIMARY_UNITS,
+    Unusable,
+    latest_measured,
+    metric_samples,
+    metrics_of,
+    primary_metric,
+    query_samples,
+    usable,
+)
 from dbbench.results.status_form import comparison
 from dbbench.results.variants import VariantComparison, variant_comparisons
-from dbbench.stats import AggregateSlowdowns, Sample, Slowdown, Unit, compare, judged, reach
+from dbbench.stats import AggregateSlowdowns, Slowdown, Unit, compare, judged, reach
 
-TOTAL_RUNTIME = "totalRuntime"
-THROUGHPUT = "throughput"
-_PRIMARY_UNITS = {
-    TOTAL_RUNTIME: Unit.SECONDS,
-    THROUGHPUT: Unit.PER_SECOND,
-    UNIT_COST: Unit.SECONDS,
-}
 # A cost of events is a cause itself, and has none.
 _WITHOUT_ACCOUNT = frozenset({UNIT_COST})
 
@@ -134,15 +133,6 @@ class TrialCounts:
 
 
 @dataclass(frozen=True)
-class Unusable:
-    """A Measured record without a figure to compare, and why."""
-
-    trial: str
-    attempt: int
-    reason: str
-
-
-@dataclass(frozen=True)
 class Analysis:
     """Everything that is computed from the records.
 
@@ -181,13 +171,6 @@ class Analysis:
         return tuple(found.as_status() for found in self.instances)
 
 
-def primary_metric(workload: Workload) -> str:
-    """The metric that a workload is judged by."""
-    if workload.micro:
-        return UNIT_COST
-    return TOTAL_RUNTIME if workload.tpch else THROUGHPUT
-
-
 def analyse(
     benchmark: DBBenchmark,
     records: Sequence[TrialRecord],
@@ -205,7 +188,7 @@ def analyse(
     """
     spec = benchmark.spec
     by_cell: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
-    for record in _latest_measured(records):
+    for record in latest_measured(records):
         by_cell[record.workload, record.cell].append(record)
     metrics: list[MetricComparison] = []
     queries: list[QueryComparison] = []
@@ -220,12 +203,12 @@ def analyse(
         workload = spec.workload(cell.workload)
         primary = primary_metric(workload)
         own_records = by_cell[cell.workload, cell.name]
-        trials, refused = _usable(spec, own_records, primary)
+        trials, refused = usable(spec, own_records, primary)
         unusable += refused
         measured[cell] = trials
-        query_table = compare(_query_samples(trials) if workload.tpch else (), spec.baseline)
-        for metric, unit in _metrics(trials, primary):
-            table = compare(_metric_samples(trials, metric, unit), spec.baseline)
+        query_table = compare(query_samples(trials) if workload.tpch else (), spec.baseline)
+        for metric, unit in metrics_of(trials, primary):
+            table = compare(metric_samples(trials, metric, unit), spec.baseline)
             metrics += [
                 MetricComparison(
                     cell=cell,
@@ -263,7 +246,7 @@ def analyse(
                     for operation, quantile, slowdown in latency_slowdowns(base, own)
                 ]
     names = {workload.name: primary_metric(workload) for workload in spec.workloads}
-    primaries = {name: (metric, _PRIMARY_UNITS[metric]) for name, metric in names.items()}
+    primaries = {name: (metric, PRIMARY_UNITS[metric]) for name, metric in names.items()}
     compared = [target.name for target in spec.targets]
     controls = [one for one in metrics if one.slowdown.target == CONTROL]
     metrics = [one for one in metrics if one.slowdown.target != CONTROL]
@@ -302,34 +285,6 @@ def analyse(
     )
 
 
-def primary_slowdowns(
-    benchmark: DBBenchmark, records: Sequence[TrialRecord]
-) -> tuple[Slowdown, ...]:
-    """The slowdowns that the precision of a run is judged by, and nothing else of the analysis."""
-    return tuple(
-        slowdown
-        for samples in primary_samples(benchmark, records).values()
-        for slowdown in compare(samples, benchmark.spec.baseline).slowdowns
-    )
-
-
-def primary_samples(
-    benchmark: DBBenchmark, records: Sequence[TrialRecord], of: Iterable[Cell] | None = None
-) -> dict[Cell, list[Sample]]:
-    """What each cell of the spec, or of `of`, is judged by: one value for each usable trial."""
-    latest = _latest_measured(records)
-    found: dict[Cell, list[Sample]] = {}
-    for cell in cells(benchmark.spec) if of is None else of:
-        primary = primary_metric(benchmark.spec.workload(cell.workload))
-        trials, _ = _usable(
-            benchmark.spec,
-            [one for one in latest if (one.workload, one.cell) == (cell.workload, cell.name)],
-            primary,
-        )
-        found[cell] = _metric_samples(trials, primary, _PRIMARY_UNITS[primary])
-    return found
-
-
 _Found = TypeVar("_Found", MetricComparison, QueryComparison, LatencyComparison)
 
 
@@ -342,80 +297,6 @@ def _judged(found: Sequence[_Found], controls: Sequence[_Found], control: bool) 
         floors=[floors.get((one.cell, one.slowdown.cell), unknown) for one in found],
     )
     return [replace(one, slowdown=slowdown) for one, slowdown in zip(found, slowdowns, strict=True)]
-
-
-def _latest_measured(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """One record for each trial, in the order of blocks: the last measured attempt."""
-    latest: dict[tuple[int, str, str, str], TrialRecord] = {}
-    for record in sorted(records, key=lambda record: (record.block, record.trial, record.attempt)):
-        if record.outcome is Outcome.MEASURED:
-            latest[record.block, record.target, record.workload, record.cell] = record
-    return list(latest.values())
-
-
-def _usable(
-    spec: DBBenchmarkSpec, records: Sequence[TrialRecord], primary: str
-) -> tuple[list[MeasuredTrial], list[Unusable]]:
-    trials: list[MeasuredTrial] = []
-    refused: list[Unusable] = []
-    for record in records:
-        try:
-            result = driver_result.read(record.result)
-            if primary not in result.metrics:
-                raise ResultError(f"there is no metric {primary}")
-            if result.metrics[primary].unit is not _PRIMARY_UNITS[primary]:
-                raise ResultError(f"{primary} is in {result.metrics[primary].unit}")
-        except ResultError as error:
-            refused.append(Unusable(record.trial, record.attempt, str(error)))
-        else:
-            started = datetime.fromisoformat(record.started).timestamp()
-            seconds = datetime.fromisoformat(record.finished).timestamp() - started
-            document = record.result or {}
-            trials.append(
-                MeasuredTrial(
-                    record.target,
-                    str(record.block),
-                    started,
-                    seconds,
-                    result,
-                    observe(document),
-                    observe_queries(document),
-                    _shared_deployment(spec, record.block),
-                )
-            )
-    return trials, refused
-
-
-def _shared_deployment(spec: DBBenchmarkSpec, block: int) -> str:
-    """What tells the deployments apart that some blocks share, but not all."""
-    trials = spec.trials
-    return str(trials.deployed_for(block)) if trials.blocks_per_deployment > 1 else ""
-
-
-def _metrics(trials: Sequence[MeasuredTrial], primary: str) -> list[tuple[str, Unit]]:
-    """Metrics of any of the trials, the primary one first."""
-    found = dict.fromkeys(
-        (metric.name, metric.unit) for trial in trials for metric in trial.result.metrics.values()
-    )
-    return sorted(found, key=lambda metric: metric[0] != primary)
-
-
-def _metric_samples(trials: Sequence[MeasuredTrial], name: str, unit: Unit) -> list[Sample]:
-    return [
-        trial.sample(name, metric.value, unit)
-        for trial in trials
-        if (metric := trial.result.metrics.get(name)) and metric.unit is unit
-    ]
-
-
-def _query_samples(trials: Sequence[MeasuredTrial]) -> list[Sample]:
-    """The median of each query's measured runs within a trial: one sample for each block."""
-    samples = [
-        trial.sample(query, seconds, Unit.SECONDS)
-        for trial in trials
-        for query, seconds in trial.runtimes().items()
-    ]
-    return sorted(samples, key=lambda sample: natural(sample.cell))
 
 
 def _account(trials: Sequence[MeasuredTrial], baseline: str, slowdown: Slowdown) -> Account | None:

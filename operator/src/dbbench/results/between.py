@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dbbench.api.benchmark import DBBenchmark
-from dbbench.results.analysis import primary_samples
 from dbbench.results.archive import Archive
 from dbbench.results.differences import differences, measured_spec
+from dbbench.results.samples import primary_samples
 from dbbench.stats import ComparisonTable, Sample, compare
 
 

@@ -11,10 +11,11 @@ from dbbench.api.status import ConfirmationVerdict, Intervention, Verdict
 from dbbench.explain import TESTS, Cause
 from dbbench.plan import Cell
 from dbbench.plan.intervention import CHANGES, confirming, interventions
-from dbbench.results.analysis import Analysis, MetricComparison, primary_samples
+from dbbench.results.analysis import Analysis, MetricComparison
 from dbbench.results.causes import LABELS, named
 from dbbench.results.figures import decimal, interval, level, percent
 from dbbench.results.record import TrialRecord
+from dbbench.results.samples import primary_samples
 from dbbench.stats import LogEstimate, Slowdown, compare, judge
 from dbbench.stats.interval import difference, slowdown_bounds, slowdown_of
 
