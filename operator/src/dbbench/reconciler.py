@@ -29,6 +29,7 @@ from dbbench.kube.gather import gather
 from dbbench.kube.kinds import DBBENCHMARK
 from dbbench.kube.offer import Offer
 from dbbench.kube.queueing import Queue, name_of
+from dbbench.kube.settled import Settled
 from dbbench.targets.context import NO_DEVICES, Devices, Images
 from dbbench.workqueue import Workqueue
 
@@ -90,6 +91,7 @@ class Reconciler:
         self._network_policies = network_policies
         self._devices = devices
         self._offer = Offer(cluster)
+        self._settled = Settled(cluster)
         self._nodes = Queue(cluster, namespaces, self._offer)
         self._admission = asyncio.Lock()
         self._queued: set[Key] = set()
@@ -141,6 +143,7 @@ class Reconciler:
             network_policies=self._network_policies,
             devices=self._devices,
             offer=self._offer,
+            settled=self._settled,
         )
         # In a thread: the analysis of a large result must not hold up the other benchmarks.
         decision = await asyncio.to_thread(decide, state)
@@ -163,6 +166,7 @@ class Reconciler:
     async def _act(self, key: Key, body: Manifest, state: State, decision: Decision) -> None:
         before, after = state.benchmark.status, decision.status
         await act(self._cluster, state, decision)
+        self._settled.done(state.benchmark, decision)
         self._nodes.note(body | {"status": after.document()}, written=True)
         if after.queue is None:
             self._queued.discard(key)
@@ -197,6 +201,7 @@ class Reconciler:
                 self.statistics.errors += 1
                 # What was to be written may have been.
                 self._nodes.forget()
+                self._settled.forget()
                 delay = self._backoff(key, error)
             else:
                 self._failures.pop(key, None)

@@ -1,9 +1,14 @@
 """What is asked of the API server for one look at a benchmark."""
 
+import time
+
 import pytest
 
 from dbbench.api.benchmark import DBBenchmark
+from dbbench.evaluate.decision import Decision
+from dbbench.evaluate.state import Ref
 from dbbench.kube.gather import gather
+from dbbench.kube.settled import Settled
 
 from .model_cluster import IMAGES, node, spec
 
@@ -104,3 +109,71 @@ async def test_the_log_of_a_job_is_not_that_of_a_deleted_one_of_its_name():
     started = benchmark([POD, QEMU], {"startTime": "2026-01-01T00:00:00Z"})
     state = await gather(cluster, started, IMAGES, privileged_targets=False)
     assert state.logs == {"one-trial": ("log of pod-of-new",)}
+
+
+LISTS = {"Service", "StatefulSet", "PersistentVolumeClaim", "Secret"}
+
+
+def measuring(step="trial:b001.pod.telecom/1"):
+    progress = {"step": step, "current": "x"}
+    return {"startTime": "2026-01-01T00:00:00Z", "progress": progress}
+
+
+async def looked(cluster, settled, status):
+    """What one more look asks for."""
+    before = len(cluster.asked)
+    found = benchmark([POD, QEMU], status)
+    await gather(cluster, found, IMAGES, privileged_targets=False, settled=settled)
+    return set(cluster.asked[before:])
+
+
+async def test_while_a_job_runs_what_was_made_before_it_is_asked_for_once(monkeypatch):
+    cluster = Cluster()
+    settled = Settled(cluster)
+    assert await looked(cluster, settled, measuring()) >= LISTS
+    again = await looked(cluster, settled, measuring())
+    assert again.isdisjoint(LISTS)
+    assert {"Job", "Pod", "ConfigMap"} <= again
+    # What others have changed is seen when it is old.
+    later = time.monotonic() + 10
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert await looked(cluster, settled, measuring()) >= LISTS
+
+
+@pytest.mark.parametrize("step", ["start:vm", "stop:pod", "remove:vm", "disk:vm"])
+async def test_in_any_other_step_everything_is_asked_for(step):
+    cluster = Cluster()
+    settled = Settled(cluster)
+    await looked(cluster, settled, measuring())
+    assert await looked(cluster, settled, measuring(step)) >= LISTS
+    # What was read then is not kept for the next step.
+    settled.done(benchmark([POD, QEMU], measuring(step)), Decision(status=None))
+    assert await looked(cluster, settled, measuring()) >= LISTS
+
+
+@pytest.mark.parametrize(
+    ("decision", "kept"),
+    [
+        (Decision(status=None), True),
+        (Decision(status=None, apply=({"kind": "Job"},)), True),
+        (Decision(status=None, delete=(Ref("Job", "x"),)), True),
+        (Decision(status=None, apply=({"kind": "Service"},)), False),
+        (Decision(status=None, create=({"kind": "Secret"},)), False),
+        (Decision(status=None, delete=(Ref("StatefulSet", "x"),)), False),
+        (Decision(status=None, create_credentials=True), False),
+    ],
+)
+async def test_what_the_operator_changes_is_asked_for_again(decision, kept):
+    cluster = Cluster()
+    settled = Settled(cluster)
+    await looked(cluster, settled, measuring())
+    settled.done(benchmark([POD, QEMU], measuring()), decision)
+    assert (await looked(cluster, settled, measuring())).isdisjoint(LISTS) is kept
+
+
+async def test_after_a_failure_everything_is_asked_for_again():
+    cluster = Cluster()
+    settled = Settled(cluster)
+    await looked(cluster, settled, measuring())
+    settled.forget()
+    assert await looked(cluster, settled, measuring()) >= LISTS

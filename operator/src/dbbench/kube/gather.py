@@ -29,6 +29,7 @@ from dbbench.kube.kinds import (
     Kind,
 )
 from dbbench.kube.offer import Offer
+from dbbench.kube.settled import Settled
 from dbbench.results.storage import read
 from dbbench.targets.context import NO_DEVICES, Devices, Images, TargetRuntime
 from dbbench.targets.names import LABEL_BENCHMARK, label_value
@@ -45,11 +46,12 @@ async def gather(
     network_policies: bool = False,
     devices: Devices = NO_DEVICES,
     offer: Offer | None = None,
+    settled: Settled | None = None,
 ) -> State:
     """The state of one benchmark. ApiException when the API server refuses or fails.
 
     Before its start a benchmark owns nothing, and a thousand may wait: nothing is looked for.
-    `offer` None: asked for anew.
+    `offer`, `settled` None: asked for anew.
     """
     kubevirt_served = _may_use_kubevirt(benchmark) and await cluster.serves(VIRTUAL_MACHINE)
     state = State(
@@ -65,7 +67,8 @@ async def gather(
         _, cloud_native_pg = await _clusters(cluster, benchmark, _selector(benchmark))
         state = replace(state, cloud_native_pg=cloud_native_pg)
     else:
-        state = await _with_objects(cluster, state, kubevirt_served)
+        lists = settled or Settled(cluster)
+        state = await _with_objects(cluster, lists, state, kubevirt_served)
     if benchmark.status.completion_time is not None:
         return state
     return await _with_details(cluster, offer or Offer(cluster), state)
@@ -75,7 +78,9 @@ def _selector(benchmark: DBBenchmark) -> str:
     return f"{LABEL_BENCHMARK}={label_value(benchmark.metadata.name)}"
 
 
-async def _with_objects(cluster: Cluster, state: State, kubevirt_served: bool) -> State:
+async def _with_objects(
+    cluster: Cluster, lists: Settled, state: State, kubevirt_served: bool
+) -> State:
     """Adds what the benchmark owns, with its pods and records.
 
     A job that has ended has its pod, until it has its record, until it is deleted; a database has
@@ -83,15 +88,13 @@ async def _with_objects(cluster: Cluster, state: State, kubevirt_served: bool) -
     delay between the answers makes any of them look lost.
     """
     benchmark = state.benchmark
-    namespace, selector = benchmark.metadata.namespace, _selector(benchmark)
+    selector = _selector(benchmark)
     kinds = (*OWNED, VIRTUAL_MACHINE) if kubevirt_served else OWNED
     kinds = (*kinds, NETWORK_POLICY) if state.network_policies else kinds
-    owned = await asyncio.gather(
-        *(cluster.list(kind, namespace, labels=selector) for kind in kinds)
-    )
+    owned = await asyncio.gather(*(lists.list(kind, benchmark, selector) for kind in kinds))
     clusters, cloud_native_pg = await _clusters(cluster, benchmark, selector)
     pods, config_maps, secrets = await asyncio.gather(
-        *(cluster.list(kind, namespace, labels=selector) for kind in (POD, CONFIG_MAP, SECRET))
+        *(lists.list(kind, benchmark, selector) for kind in (POD, CONFIG_MAP, SECRET))
     )
     owned += [clusters, config_maps, secrets]
     objects = {
