@@ -55,3 +55,24 @@ async def test_a_key_tells_how_long_it_has_been_due():
     queue.add("a", delay=-2.0)
     _, late = await queue.get()
     assert late >= 2.0
+
+
+async def test_a_key_that_is_added_first_comes_before_those_that_wait_longer():
+    queue: Workqueue[str] = Workqueue()
+    queue.add("old", delay=-2.0)
+    queue.add("free", delay=3600)
+    queue.add_first("free")
+    queue.add_first("free too")
+    queue.add("free")
+    assert [(await queue.get())[0] for _ in range(3)] == ["free", "free too", "old"]
+
+
+async def test_a_key_that_is_added_first_while_worked_on_comes_again_first():
+    queue: Workqueue[str] = Workqueue()
+    queue.add("a")
+    assert (await queue.get())[0] == "a"
+    queue.add("a", delay=3600)
+    queue.add_first("a")
+    queue.add("old", delay=-2.0)
+    queue.done("a")
+    assert (await queue.get())[0] == "a"

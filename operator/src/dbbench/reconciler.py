@@ -39,6 +39,8 @@ WORKERS = 4
 RESYNC_SECONDS = 60
 FIRST_RETRY_SECONDS = 1.0
 LAST_RETRY_SECONDS = 60.0
+QUEUED_LOOKS_PER_SECOND = 2.0
+"""At all benchmarks that wait for nodes together."""
 CONFLICT = 409
 """What was written was made of an older look: looked at again, which is no failure."""
 
@@ -153,7 +155,7 @@ class Reconciler:
                 return await self._admit(key, body, state)
             decision = decide(replace(state, wait=wait))
         await self._act(key, body, state, decision)
-        return decision.requeue_after
+        return self._at_leisure(key, decision)
 
     async def _admit(self, key: Key, body: Manifest, state: State) -> float | None:
         # One at a time: of two that look at once, each would find the node free.
@@ -161,7 +163,13 @@ class Reconciler:
             wait = await self._nodes.wait_of(key.text)
             decision = decide(replace(state, wait=wait))
             await self._act(key, body, state, decision)
-        return decision.requeue_after
+        return self._at_leisure(key, decision)
+
+    def _at_leisure(self, key: Key, decision: Decision) -> float | None:
+        """Seconds until the next look: the longer the queue, the longer between looks at it."""
+        if key not in self._queued or decision.requeue_after is None:
+            return decision.requeue_after
+        return max(decision.requeue_after, len(self._queued) / QUEUED_LOOKS_PER_SECOND)
 
     async def _act(self, key: Key, body: Manifest, state: State, decision: Decision) -> None:
         before, after = state.benchmark.status, decision.status
@@ -177,11 +185,14 @@ class Reconciler:
         _report(key, before, after)
 
     async def _wake_next(self) -> None:
-        """A node may be free; without this, whoever waits for it finds out somewhat later."""
+        """A node may be free; without this, whoever waits for it finds out somewhat later.
+
+        It comes before everything else that is due: nothing costs users more than idle nodes.
+        """
         waits = await self._nodes.waits() if self._queued else {}
         for key in self._queued:
             if key.text not in waits:
-                self.queue.add(key)
+                self.queue.add_first(key)
 
     def observe(self, body: Manifest, *, gone: bool) -> None:
         """What a watch tells of a benchmark: its place in the queue counts from now on."""

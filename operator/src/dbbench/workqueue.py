@@ -5,9 +5,11 @@ change is missed; a key that is added many times while it waits is worked on onc
 """
 
 import asyncio
+import functools
 import heapq
 import time
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -17,10 +19,10 @@ class Workqueue(Generic[Key]):
     """A delaying, deduplicating queue. All calls come from one event loop."""
 
     def __init__(self) -> None:
-        self._due: dict[Key, float] = {}
-        self._heap: list[tuple[float, int, Key]] = []
+        self._due: dict[Key, _Due] = {}
+        self._heap: list[tuple[_Due, int, Key]] = []
         self._active: set[Key] = set()
-        self._again: dict[Key, float] = {}
+        self._again: dict[Key, _Due] = {}
         self._changed = asyncio.Event()
         self._serial = 0
 
@@ -29,7 +31,13 @@ class Workqueue(Generic[Key]):
 
     def add(self, key: Key, delay: float = 0.0) -> None:
         """Have the key worked on in `delay` seconds, or earlier if it is due earlier already."""
-        due = time.monotonic() + delay
+        self._add(key, _Due(False, time.monotonic() + delay))
+
+    def add_first(self, key: Key) -> None:
+        """Have the key worked on before all that are due, but others that were added so."""
+        self._add(key, _Due(True, time.monotonic()))
+
+    def _add(self, key: Key, due: "_Due") -> None:
         if key in self._active:
             self._again[key] = min(due, self._again.get(key, due))
             return
@@ -50,12 +58,12 @@ class Workqueue(Generic[Key]):
             while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
                 heapq.heappop(self._heap)  # replaced by an earlier entry, or worked on since
             now = time.monotonic()
-            if self._heap and self._heap[0][0] <= now:
+            if self._heap and self._heap[0][0].at <= now:
                 due, _, key = heapq.heappop(self._heap)
                 del self._due[key]
                 self._active.add(key)
-                return key, now - due
-            wait = self._heap[0][0] - now if self._heap else None
+                return key, now - due.at
+            wait = self._heap[0][0].at - now if self._heap else None
             try:
                 await asyncio.wait_for(self._changed.wait(), wait)
             except TimeoutError:
@@ -65,4 +73,16 @@ class Workqueue(Generic[Key]):
         """The key is not worked on any more."""
         self._active.discard(key)
         if key in self._again:
-            self.add(key, max(self._again.pop(key) - time.monotonic(), 0.0))
+            self._add(key, self._again.pop(key))
+
+
+@functools.total_ordering
+@dataclass(frozen=True)
+class _Due:
+    """When a key is to be worked on, monotonic seconds; `first`: before all that are not."""
+
+    first: bool
+    at: float
+
+    def __lt__(self, other: "_Due") -> bool:
+        return (not self.first, self.at) < (not other.first, other.at)

@@ -17,7 +17,6 @@ from dbbench.evaluate import credentials, tenure
 from dbbench.evaluate.conditions import FALSE, TRUE, Finding, Phase, phase_findings, updated
 from dbbench.evaluate.decision import (
     BLOCKED,
-    LONGEST_QUEUED,
     QUEUED,
     RUNNING,
     SOON,
@@ -111,7 +110,7 @@ def _queued(state: State, stand: Schedule, wait: tenure.Wait) -> Decision:
             "progress": _progress(state, stand, wait.message, "queued", completed=True),
         }
     )
-    return Decision(status=status, requeue_after=min(QUEUED * wait.position, LONGEST_QUEUED))
+    return Decision(status=status, requeue_after=QUEUED)
 
 
 def _running(state: State, stand: Schedule, step: Waiting) -> Decision:

@@ -15,9 +15,8 @@ WAITING = 5.0
 # While a load or trial runs: its own pod tells of its end, and its job's deadline bounds it.
 RUNNING = 30.0
 BLOCKED = 15.0
-# Times the position in the queue: the next one is told when a node is given back.
+# The next one is told when a node is given back; the others learn their new positions.
 QUEUED = 30.0
-LONGEST_QUEUED = 300.0
 
 
 @dataclass(frozen=True)
