@@ -1,7 +1,8 @@
 """Carries a decision out. Every action is idempotent: doing it twice is doing it once."""
 
+import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 from kubernetes_asyncio.client import ApiException
@@ -25,7 +26,10 @@ from dbbench.targets.names import Component, labels, metadata
 
 
 async def act(cluster: Cluster, state: State, decision: Decision) -> None:
-    """Store, create, apply, delete, then the status. ApiException when the server refuses."""
+    """Store, create, apply, delete, then the status. ApiException when the server refuses.
+
+    What is created, applied or deleted in one decision has no order of its own.
+    """
     benchmark = state.benchmark
     namespace = benchmark.metadata.namespace
     if decision.expired:
@@ -41,12 +45,11 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
         await _store(cluster, state, decision.store)
     if decision.create_credentials:
         await cluster.create(SECRET, secret(state.context, secrets.token_urlsafe(32)))
-    for manifest in decision.create:
-        await cluster.create(BY_NAME[manifest["kind"]], manifest)
-    for manifest in decision.apply:
-        await cluster.apply(BY_NAME[manifest["kind"]], manifest)
-    for ref in decision.delete:
-        await cluster.delete(BY_NAME[ref.kind], namespace, ref.name)
+    await _together(cluster.create(BY_NAME[one["kind"]], one) for one in decision.create)
+    await _together(cluster.apply(BY_NAME[one["kind"]], one) for one in decision.apply)
+    await _together(
+        cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in decision.delete
+    )
     if decision.status != benchmark.status:
         await cluster.replace_status(
             namespace,
@@ -54,6 +57,14 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
             decision.status.document(),
             resource_version=benchmark.metadata.resource_version,
         )
+
+
+async def _together(requests: Iterable[Coroutine[Any, Any, object]]) -> None:
+    """All of them at once. The first error, when all have been answered."""
+    answers = await asyncio.gather(*requests, return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
 
 
 async def _store(
