@@ -15,7 +15,7 @@ from dbbench.kube.cluster import Cluster
 from dbbench.metrics import Server
 from dbbench.reconciler import Key, Reconciler
 from dbbench.settings import Settings
-from dbbench.targets.names import LABEL_BENCHMARK, LABEL_MANAGED_BY, MANAGED_BY
+from dbbench.targets.names import LABEL_BENCHMARK, LABEL_JOB, LABEL_MANAGED_BY, MANAGED_BY
 
 # Watches end by themselves after this time and are begun anew; a dead one is noticed no later.
 SERVER_TIMEOUT_SECONDS = 240
@@ -26,6 +26,9 @@ CONNECT_TIMEOUT_SECONDS = 30
 TOGETHER_SECONDS = 0.2
 
 CHILDREN = {LABEL_MANAGED_BY: MANAGED_BY}
+
+# Why a container that will run has not begun to; None is one that has.
+_STARTING = {None, "ContainerCreating", "PodInitializing"}
 
 
 def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiClient) -> None:
@@ -71,13 +74,32 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         if type != "MODIFIED" or is_news(body):
             reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
 
-    async def child_changed(namespace: str | None, labels: Mapping[str, str], **_: object) -> None:
+    def child_changed(namespace: str | None, labels: Mapping[str, str]) -> None:
         if LABEL_BENCHMARK in labels:
             key = Key(namespace or "", labels[LABEL_BENCHMARK])
             reconciler.queue.add(key, TOGETHER_SECONDS)
 
-    kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)(child_changed)
-    kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)(child_changed)
+    @kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)
+    async def job_changed(
+        namespace: str | None,
+        labels: Mapping[str, str],
+        type: str | None,
+        body: kopf.Body,
+        **_: object,
+    ) -> None:
+        if type == "DELETED" or is_news_of_job(body):
+            child_changed(namespace, labels)
+
+    @kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)
+    async def pod_changed(
+        namespace: str | None,
+        labels: Mapping[str, str],
+        type: str | None,
+        body: kopf.Body,
+        **_: object,
+    ) -> None:
+        if is_news_of_pod(body, gone=type == "DELETED"):
+            child_changed(namespace, labels)
 
 
 def is_news(body: Mapping[str, Any]) -> bool:
@@ -88,3 +110,35 @@ def is_news(body: Mapping[str, Any]) -> bool:
     metadata, status = body["metadata"], body.get("status") or {}
     seen = status.get("observedGeneration") == metadata.get("generation")
     return bool(metadata.get("deletionTimestamp")) or not seen
+
+
+def is_news_of_job(body: Mapping[str, Any]) -> bool:
+    """Whether a change of a Job is more than the count of its pods that run."""
+    status = body.get("status") or {}
+    return bool(status.get("conditions") or body["metadata"].get("deletionTimestamp"))
+
+
+def is_news_of_pod(body: Mapping[str, Any], *, gone: bool = False) -> bool:
+    """Whether a pod is anything else than one of a Job's on its usual way.
+
+    That it has succeeded is told by its Job, and is of use only then; nor does it matter after that
+    when it goes.
+    """
+    metadata, status = body["metadata"], body.get("status") or {}
+    if LABEL_JOB not in (metadata.get("labels") or {}):
+        return True
+    phase = status.get("phase")
+    if phase == "Succeeded":
+        return False
+    scheduled = all(
+        condition["status"] == "True"
+        for condition in status.get("conditions") or []
+        if condition["type"] == "PodScheduled"
+    )
+    containers = (status.get("initContainerStatuses") or []) + (
+        status.get("containerStatuses") or []
+    )
+    waiting = {((one.get("state") or {}).get("waiting") or {}).get("reason") for one in containers}
+    restarted = any(one.get("restartCount") for one in containers)
+    ends = gone or phase == "Failed" or bool(metadata.get("deletionTimestamp"))
+    return ends or restarted or not scheduled or not waiting <= _STARTING

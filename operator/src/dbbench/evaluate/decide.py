@@ -38,7 +38,7 @@ from dbbench.evaluate.preflight import problems
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.schedule import Schedule, schedule
 from dbbench.evaluate.state import Manifest, Ref, State, labels_of, parse_timestamp, timestamp
-from dbbench.evaluate.step import Failed, Waiting
+from dbbench.evaluate.step import Failed, Waiting, runs_driver
 from dbbench.evaluate.steps import RUNNERS, differs, next_step
 from dbbench.evaluate.turns import stop_all
 from dbbench.plan import plan_seed
@@ -126,16 +126,14 @@ def _running(state: State, stand: Schedule, step: Waiting) -> Decision:
     policies = network_policies(state.context) if state.network_policies else ()
     before = state.benchmark.status.progress
     begun = before is None or before.step != step.step
-    later = WAITING if step.limit_seconds is not None else RUNNING
     return Decision(
         status=status,
         create_credentials=credentials.to_be_made(state),
         create=step.created,
-        # Before any pod that they are about.
         apply=tuple(_stamped(m) for m in (*policies, *step.objects) if _needs_apply(state, m)),
         delete=(*_recorded_jobs(state), *step.removed),
-        # What is made at once, such as a ConfigMap, has no event that tells of it.
-        requeue_after=SOON if begun else later,
+        # What is made at once, such as a ConfigMap, has no event that tells of it; a job has.
+        requeue_after=RUNNING if runs_driver(step.step) else SOON if begun else WAITING,
     )
 
 

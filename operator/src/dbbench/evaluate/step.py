@@ -31,3 +31,8 @@ class Failed:
 
 
 Step = Waiting | Failed
+
+
+def runs_driver(name: str) -> bool:
+    """Whether the step of that name is a load or trial: a job of the driver is all there is."""
+    return name.startswith(("load:", "trial:"))

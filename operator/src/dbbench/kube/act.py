@@ -10,7 +10,7 @@ from kubernetes_asyncio.client import ApiException
 from dbbench.evaluate.decision import Decision
 from dbbench.evaluate.state import State
 from dbbench.kube.cluster import Cluster
-from dbbench.kube.kinds import BY_NAME, CONFIG_MAP, DBBENCHMARK, SECRET
+from dbbench.kube.kinds import BY_NAME, CONFIG_MAP, DBBENCHMARK, NETWORK_POLICY, SECRET
 from dbbench.results.record import LoadRecord, TrialRecord
 from dbbench.results.storage import (
     CONTENT_LABEL,
@@ -28,7 +28,7 @@ from dbbench.targets.names import Component, labels, metadata
 async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     """Store, create, apply, delete, then the status. ApiException when the server refuses.
 
-    What is created, applied or deleted in one decision has no order of its own.
+    What is created, applied or deleted in one decision has no other order than that below.
     """
     benchmark = state.benchmark
     namespace = benchmark.metadata.namespace
@@ -46,10 +46,16 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     if decision.create_credentials:
         await cluster.create(SECRET, secret(state.context, secrets.token_urlsafe(32)))
     await _together(cluster.create(BY_NAME[one["kind"]], one) for one in decision.create)
-    await _together(cluster.apply(BY_NAME[one["kind"]], one) for one in decision.apply)
-    await _together(
-        cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in decision.delete
-    )
+    # Policies before any pod that they are about.
+    policies = [one for one in decision.apply if one["kind"] == NETWORK_POLICY.name]
+    others = [one for one in decision.apply if one["kind"] != NETWORK_POLICY.name]
+    for some in (policies, others):
+        await _together(cluster.apply(BY_NAME[one["kind"]], one) for one in some)
+    # Passwords last: without them, databases look as if somebody had deleted theirs.
+    others_gone = [ref for ref in decision.delete if ref.kind != SECRET.name]
+    passwords = [ref for ref in decision.delete if ref.kind == SECRET.name]
+    for refs in (others_gone, passwords):
+        await _together(cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in refs)
     if decision.status != benchmark.status:
         await cluster.replace_status(
             namespace,

@@ -4,6 +4,7 @@ import time
 
 from dbbench.api.benchmark import DBBenchmark
 from dbbench.evaluate.decision import Decision
+from dbbench.evaluate.step import runs_driver
 from dbbench.kube.cluster import Cluster, Manifest
 from dbbench.kube.kinds import NETWORK_POLICY, PVC, SECRET, SERVICE, STATEFUL_SET, Kind
 
@@ -32,7 +33,7 @@ class Settled:
             return await self._cluster.list(kind, namespace, labels=labels)
         now = time.monotonic()
         began, lists = self._known.get(uid, (now, {}))
-        if not is_measuring(benchmark) or now - began >= _MAX_AGE_SECONDS:
+        if not _is_measuring(benchmark) or now - began >= _MAX_AGE_SECONDS:
             began, lists = now, {}
         self._known[uid] = began, lists
         if kind.name not in lists:
@@ -41,7 +42,7 @@ class Settled:
 
     def done(self, benchmark: DBBenchmark, decision: Decision) -> None:
         """What was decided has been done."""
-        if not is_measuring(benchmark) or _touches(decision):
+        if not _is_measuring(benchmark) or _touches(decision):
             self._known.pop(benchmark.metadata.uid, None)
 
     def forget(self) -> None:
@@ -49,10 +50,9 @@ class Settled:
         self._known.clear()
 
 
-def is_measuring(benchmark: DBBenchmark) -> bool:
-    """Whether a load or trial is what is done now."""
+def _is_measuring(benchmark: DBBenchmark) -> bool:
     progress = benchmark.status.progress
-    return progress is not None and progress.step.startswith(("load:", "trial:"))
+    return progress is not None and runs_driver(progress.step)
 
 
 def _touches(decision: Decision) -> bool:
