@@ -34,6 +34,12 @@ def test_of_a_job_its_end_is_news(metadata, status, expected):
     assert is_news_of_job({"metadata": metadata, "status": status}) is expected
 
 
+def test_a_job_that_goes_before_its_end_is_news():
+    ended = {"conditions": [{"type": "Complete", "status": "True"}]}
+    assert is_news_of_job({"metadata": {}, "status": {"active": 1}}, gone=True)
+    assert not is_news_of_job({"metadata": {}, "status": ended}, gone=True)
+
+
 def driver(**status):
     return {"metadata": {"labels": {LABEL_JOB: "trial"}}, "status": status}
 

@@ -87,7 +87,7 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         body: kopf.Body,
         **_: object,
     ) -> None:
-        if type == "DELETED" or is_news_of_job(body):
+        if is_news_of_job(body, gone=type == "DELETED"):
             child_changed(namespace, labels)
 
     @kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)
@@ -112,10 +112,13 @@ def is_news(body: Mapping[str, Any]) -> bool:
     return bool(metadata.get("deletionTimestamp")) or not seen
 
 
-def is_news_of_job(body: Mapping[str, Any]) -> bool:
-    """Whether a change of a Job is more than the count of its pods that run."""
-    status = body.get("status") or {}
-    return bool(status.get("conditions") or body["metadata"].get("deletionTimestamp"))
+def is_news_of_job(body: Mapping[str, Any], *, gone: bool = False) -> bool:
+    """Whether a Job has ended, or ends before that, and not how many of its pods run.
+
+    One that has ended is deleted when its record is safe.
+    """
+    ended = bool((body.get("status") or {}).get("conditions"))
+    return not ended if gone else ended or bool(body["metadata"].get("deletionTimestamp"))
 
 
 def is_news_of_pod(body: Mapping[str, Any], *, gone: bool = False) -> bool:

@@ -7,7 +7,7 @@ be interrupted after every single action, thousands of times, and real clusters 
 import copy
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -134,6 +134,7 @@ class ModelCluster:
     devices: Devices = NO_DEVICES
     passwords: int = 0
     opened_by: dict[str, str] = field(default_factory=dict)
+    chance: random.Random = field(default_factory=lambda: random.Random(1))
 
     def benchmark(self) -> DBBenchmark:
         return DBBenchmark.parse(
@@ -195,18 +196,22 @@ class ModelCluster:
             secret = {"metadata": {"name": PASSWORD.name, "labels": {}}}
             secret["stringData"] = {"password": str(self.passwords)}
             self.objects.setdefault(PASSWORD, secret)
-        for manifest in decision.create:
+        for manifest in self._any_order(decision.create):
             action()
             ref = Ref(manifest["kind"], manifest["metadata"]["name"])
             self.objects.setdefault(ref, copy.deepcopy(manifest))
-        for manifest in decision.apply:
+        for manifest in self._any_order(decision.apply):
             action()
             self._apply(manifest)
-        for ref in decision.delete:
+        for ref in sorted(self._any_order(decision.delete), key=lambda one: one.kind == "Secret"):
             action()
             self._delete(ref)
         action()
         self.status = decision.status.document()
+
+    def _any_order(self, together: Sequence[Any]) -> list[Any]:
+        """What is sent at once is done in any order, and some of it not if the operator dies."""
+        return self.chance.sample(together, len(together))
 
     def pass_time(self, seconds: float = 5) -> None:
         """Controllers do their work: pods come and go, jobs end."""

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbbench.evaluate.decide import decide
-from dbbench.evaluate.decision import RUNNING, WAITING
+from dbbench.evaluate.decision import RUNNING, SOON, WAITING
 from dbbench.evaluate.state import Ref
 from dbbench.plan import block
-from dbbench.results.record import Outcome, TrialRecord
+from dbbench.results.record import LoadRecord, Outcome, TrialRecord
 from dbbench.targets.names import LABEL_JOB
 
 from .model_cluster import ModelCluster, node, spec
@@ -424,13 +424,38 @@ def test_what_somebody_deletes_below_a_running_database_is_made_anew(kind):
     assert cluster.starts[: len(starts)] == starts
 
 
-def test_who_runs_a_job_is_looked_at_less_often_than_who_waits_for_its_pod():
+def test_who_runs_a_job_is_looked_at_less_often_than_who_starts_a_database():
     cluster = ModelCluster(spec())
-    (job,) = [m for m in jobs_begun(cluster, "load") if m["metadata"]["name"] in cluster.stuck]
+    waits = {"load": [], "start": []}
+    for _ in range(12):
+        decision = decide(cluster.state())
+        kind = decision.status.progress.step.partition(":")[0]
+        waits.setdefault(kind, []).append(decision.requeue_after)
+        cluster.carry_out(decision)
+        cluster.pass_time()
+    assert set(waits["start"]) <= {SOON, WAITING}
+    assert set(waits["load"]) == {RUNNING}
+    assert waits["start"]
+
+
+def test_who_waits_for_a_database_is_looked_at_again_after_some_seconds():
+    cluster = ModelCluster(spec())
+    for _ in range(2):
+        cluster.carry_out(decide(cluster.state()))
+    cluster.pods.clear()
     assert decide(cluster.state()).requeue_after == WAITING
-    name = job["metadata"]["name"]
-    cluster._pod(f"{name}-x", job["metadata"]["labels"] | {"job-name": name})
-    assert decide(cluster.state()).requeue_after == RUNNING
+
+
+def test_what_comes_after_a_job_is_done_in_the_look_that_stores_its_record():
+    cluster = ModelCluster(spec())
+    jobs_begun(cluster, "load")
+    cluster.stuck = frozenset()
+    cluster.pass_time()
+    decision = decide(cluster.state())
+    assert [type(one) for one in decision.store] == [LoadRecord]
+    assert [one["metadata"]["labels"][LABEL_JOB] for one in decision.apply] == ["load"]
+    assert decision.status.progress.step == "load:vm/telecom/1"
+    assert [ref.kind for ref in decision.delete] == ["Job"]
 
 
 def jobs_begun(cluster, kind):

@@ -147,7 +147,7 @@ def test_killed_anywhere_the_run_ends_with_the_same_trials_and_leaves_nothing(de
     assert list(cluster.objects) == [Ref("ConfigMap", "bench-results")]
 
 
-@pytest.mark.parametrize("looks", range(4, 40, 5))
+@pytest.mark.parametrize("looks", range(4, 31, 4))
 def test_a_suspended_run_goes_on_with_the_deployment_that_it_had(looks):
     cluster = ModelCluster(redeploying())
     for _ in range(looks):
@@ -270,7 +270,7 @@ def test_what_cannot_be_removed_ends_the_run_with_its_name():
             break
     stalled = cluster.condition("Stalled")
     assert (stalled["status"], stalled["reason"]) == ("True", "TargetNotRemoved")
-    name = next(ref.name for ref in cluster.objects if ref.kind == "PersistentVolumeClaim")
+    name = min(ref.name for ref in cluster.objects if ref.kind == "PersistentVolumeClaim")
     assert name in stalled["message"]
 
 

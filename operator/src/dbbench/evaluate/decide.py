@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 from dbbench.api.spec import CleanupPolicy
@@ -61,7 +62,8 @@ def decide(state: State) -> Decision:
             return _blocked(state, found)
     records = harvest(state)
     if records:
-        return Decision(status=benchmark.status, store=records, requeue_after=SOON)
+        # What comes next need not wait for another look: it is done after they are stored.
+        return replace(decide(state.with_records(records)), store=records)
     seed = plan_seed(benchmark.spec, benchmark.metadata.uid)
     stand = schedule(state, seed)
     if benchmark.spec.suspend and not active_job_pods(state):

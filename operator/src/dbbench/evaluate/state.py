@@ -1,6 +1,6 @@
 """State: everything a decision is made from, as read from the cluster. No I/O here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -89,6 +89,13 @@ class State:
     def records(self) -> tuple[TrialRecord | LoadRecord, ...]:
         """Of all attempts, at trials and at loads."""
         return (*self.trials, *self.loads)
+
+    def with_records(self, records: Iterable[TrialRecord | LoadRecord]) -> "State":
+        """The same, with more records, of attempts later than those of the same trial or load."""
+        more = tuple(records)
+        trials = tuple(one for one in more if isinstance(one, TrialRecord))
+        loads = tuple(one for one in more if isinstance(one, LoadRecord))
+        return replace(self, trials=self.trials + trials, loads=self.loads + loads)
 
     def of_kind(self, kind: str) -> list[Manifest]:
         """The benchmark's objects of one kind."""
