@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--benchmarks", type=int, default=1000, help="DBBenchmarks in the cluster")
     parser.add_argument("--active", type=int, default=50, help="that run at once: nodes")
     parser.add_argument("--minutes", type=float, default=5.0, help="how long to measure")
-    parser.add_argument("--job-seconds", type=float, default=10.0, help="of each load and trial")
+    parser.add_argument("--job-seconds", type=float, default=30.0, help="of each load and trial")
     options = parser.parse_args()
     trials, seconds = planning_seconds(_TARGETS, _CELLS)
     chart = rendered()

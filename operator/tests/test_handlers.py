@@ -26,7 +26,8 @@ def test_what_the_operator_itself_wrote_is_no_news(metadata, status, expected):
         ({}, {}, False),
         ({}, {"active": 1, "ready": 1}, False),
         ({}, {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}, True),
-        ({}, {"conditions": [{"type": "FailureTarget", "status": "True"}]}, True),
+        ({}, {"conditions": [{"type": "Failed", "status": "True"}]}, True),
+        ({}, {"conditions": [{"type": "SuccessCriteriaMet", "status": "True"}]}, False),
         ({"deletionTimestamp": "2026-11-23T10:00:00Z"}, {"active": 1}, True),
     ],
 )

@@ -11,6 +11,7 @@ import kopf
 from kubernetes_asyncio.client import ApiClient
 
 from dbbench.api import GROUP, PLURAL, VERSION
+from dbbench.evaluate.harvest import finished
 from dbbench.kube.cluster import Cluster
 from dbbench.metrics import Server
 from dbbench.reconciler import Key, Reconciler
@@ -117,7 +118,7 @@ def is_news_of_job(body: Mapping[str, Any], *, gone: bool = False) -> bool:
 
     One that has ended is deleted when its record is safe.
     """
-    ended = bool((body.get("status") or {}).get("conditions"))
+    ended = finished(body) is not None
     return not ended if gone else ended or bool(body["metadata"].get("deletionTimestamp"))
 
 

@@ -4,7 +4,7 @@ A job's outcome becomes a record exactly once: the record's identity (trial or l
 is in the job's labels, so whoever harvests it again makes the same record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,9 +75,9 @@ def identities(job: Manifest) -> frozenset[tuple[str, ...]]:
     return frozenset({("load", *place, labels["dbbench.io/workload"], attempt)})
 
 
-def finished(job: Manifest) -> Manifest | None:
+def finished(job: Mapping[str, Any]) -> Manifest | None:
     """The condition Complete or Failed of a job that has ended; None while it runs."""
-    for condition in job.get("status", {}).get("conditions") or []:
+    for condition in (job.get("status") or {}).get("conditions") or []:
         if condition["type"] in ("Complete", "Failed") and condition["status"] == "True":
             return dict(condition)
     return None
