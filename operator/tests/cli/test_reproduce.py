@@ -165,6 +165,17 @@ def test_what_exists_already_is_left_alone(cluster):
     assert "print it with --name s24-order-entry-reduced, or delete it first" in result.stderr
 
 
+def test_what_exists_already_with_the_same_spec_is_gone_on_with(cluster, order_entry):
+    name = order_entry.benchmark.metadata.name
+    spec = yaml.safe_load(run("S24", "--reduced", "--dry-run").stdout)["spec"]
+    cluster.answers[f"{BENCHMARKS}/{name}"][0][1]["spec"] = spec
+    cluster.refusals[BENCHMARKS] = 409
+    result = run("S24", "--reduced", "--timeout", "1m")
+    assert result.exit_code == 0, result.stderr
+    assert "is there already, with the same spec" in result.stderr
+    assert "TPC-C, 5 warehouses" in result.stdout
+
+
 def test_what_the_server_refuses_is_told_in_its_words(cluster):
     cluster.refusals[BENCHMARKS] = 422
     result = run("S24", "--reduced")

@@ -10,11 +10,12 @@ from pathlib import Path
 import click
 import yaml
 
+from dbbench.api.benchmark import DBBenchmark
 from dbbench.cli.console import console
 from dbbench.cli.exported import fetch, load, recomputed
 from dbbench.cli.failure import BenchmarkFailed, CommandFailed
 from dbbench.cli.reproduction_view import listing, render, to_document
-from dbbench.cli.session import connect
+from dbbench.cli.session import Session, connect
 from dbbench.cli.watch import DurationType, follow
 from dbbench.cli.where import Where, cluster_options
 from dbbench.experiments import files
@@ -167,12 +168,24 @@ async def _run(
     for name, document in documents.items():
         own = document["metadata"]["name"]
         async with connect(where) as session:
-            await session.create(
-                document, otherwise=f"print it with --name {own}, or delete it first"
-            )
+            await _begin(session, document)
             await follow(session, own, limit, console())
         summaries[name] = recomputed(await fetch(where, own))
     return summaries
+
+
+async def _begin(session: Session, document: Manifest) -> None:
+    """Create the benchmark, unless it is there with the same spec: then it is gone on with."""
+    name = document["metadata"]["name"]
+    otherwise = f"print it with --name {name}, or delete it first"
+    try:
+        await session.create(document, otherwise=otherwise)
+    except BenchmarkFailed:
+        there = await session.body(name)
+        wanted = {**there, "spec": document["spec"]}
+        if DBBenchmark.parse(there).spec != DBBenchmark.parse(wanted).spec:
+            raise
+        console(stderr=True).print(f"benchmark {name} is there already, with the same spec")
 
 
 def _assigned(experiment: Experiment, archives: Sequence[Archive]) -> dict[str, Document]:
