@@ -57,7 +57,8 @@ ALLOWED: dict[Kind, frozenset[str]] = {
     Kind.DATABASE_POD: _DATABASE_LOST,
     Kind.GUEST_KILLED: _DATABASE_LOST | {"GuestEnded"},
     Kind.GUEST_HUNG: _DATABASE_LOST | {"TargetNotStopped"},
-    Kind.CHILD: _DATABASE_LOST | _DRIVER_LOST | _AWAY | {"SecretNotFound"},
+    # What somebody deletes or scales down is made anew; only the password cannot be.
+    Kind.CHILD: (_DATABASE_LOST | _DRIVER_LOST | _AWAY | {"SecretNotFound"}) - {"TargetNotReady"},
     Kind.IMAGE: frozenset({"ImagePullFailed", "ErrImageNeverPull", "ErrImagePull"}),
     Kind.DISK_FULL: _DATABASE_LOST | {"DatabaseOutOfSpace", "LoadFailed"},
 }
