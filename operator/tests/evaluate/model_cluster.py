@@ -200,18 +200,24 @@ class ModelCluster:
             action()
             ref = Ref(manifest["kind"], manifest["metadata"]["name"])
             self.objects.setdefault(ref, copy.deepcopy(manifest))
-        for manifest in self._any_order(decision.apply):
+        for one in self._any_order([*decision.apply, *decision.delete]):
             action()
-            self._apply(manifest)
-        for ref in sorted(self._any_order(decision.delete), key=lambda one: one.kind == "Secret"):
-            action()
-            self._delete(ref)
+            if isinstance(one, Ref):
+                self._delete(one)
+            else:
+                self._apply(one)
         action()
         self.status = decision.status.document()
 
     def _any_order(self, together: Sequence[Any]) -> list[Any]:
         """What is sent at once is done in any order, and some of it not if the operator dies."""
-        return self.chance.sample(together, len(together))
+
+        def rank(one: Any) -> int:
+            if isinstance(one, Ref):
+                return 1 if one.kind == "Secret" else 0
+            return -1 if one["kind"] == "NetworkPolicy" else 0
+
+        return sorted(self.chance.sample(together, len(together)), key=rank)
 
     def pass_time(self, seconds: float = 5) -> None:
         """Controllers do their work: pods come and go, jobs end."""

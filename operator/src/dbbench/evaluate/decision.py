@@ -21,9 +21,10 @@ QUEUED = 30.0
 
 @dataclass(frozen=True)
 class Decision:
-    """Carried out in this order: store, then create and apply, then delete, then the status.
+    """Carried out in this order: store, then create, then apply and delete, then the status.
 
-    `store` comes first so that a job is never deleted before its result is safe. `create` holds
+    `store` comes first so that a job is never deleted before its result is safe. What is applied
+    and deleted is sent at once: policies first, passwords last. `create` holds
     objects that are made once and never overwritten (and `create_credentials` a password).
     `expired`: the benchmark itself is deleted, and nothing else is done.
     """

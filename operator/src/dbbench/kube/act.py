@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Coroutine, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from kubernetes_asyncio.client import ApiException
@@ -26,10 +27,7 @@ from dbbench.targets.names import Component, labels, metadata
 
 
 async def act(cluster: Cluster, state: State, decision: Decision) -> None:
-    """Store, create, apply, delete, then the status. ApiException when the server refuses.
-
-    What is created, applied or deleted in one decision has no other order than that below.
-    """
+    """Store, create, apply and delete, then the status. ApiException when the server refuses."""
     benchmark = state.benchmark
     namespace = benchmark.metadata.namespace
     if decision.expired:
@@ -48,14 +46,15 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     await _together(cluster.create(BY_NAME[one["kind"]], one) for one in decision.create)
     # Policies before any pod that they are about.
     policies = [one for one in decision.apply if one["kind"] == NETWORK_POLICY.name]
-    others = [one for one in decision.apply if one["kind"] != NETWORK_POLICY.name]
-    for some in (policies, others):
-        await _together(cluster.apply(BY_NAME[one["kind"]], one) for one in some)
+    await _together(cluster.apply(NETWORK_POLICY, one) for one in policies)
+    others = [one for one in decision.apply if one not in policies]
     # Passwords last: without them, databases look as if somebody had deleted theirs.
-    others_gone = [ref for ref in decision.delete if ref.kind != SECRET.name]
     passwords = [ref for ref in decision.delete if ref.kind == SECRET.name]
-    for refs in (others_gone, passwords):
-        await _together(cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in refs)
+    gone = [ref for ref in decision.delete if ref not in passwords]
+    applied = (cluster.apply(BY_NAME[one["kind"]], one) for one in others)
+    deleted = (cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in gone)
+    await _together(chain(applied, deleted))
+    await _together(cluster.delete(SECRET, namespace, ref.name) for ref in passwords)
     if decision.status != benchmark.status:
         await cluster.replace_status(
             namespace,
