@@ -5,13 +5,14 @@ so that nothing is in the way when an object is deleted while the operator is aw
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import kopf
 from kubernetes_asyncio.client import ApiClient
 
 from dbbench.api import GROUP, PLURAL, VERSION
 from dbbench.evaluate.harvest import finished
+from dbbench.evaluate.pods import container_statuses
 from dbbench.kube.cluster import Cluster
 from dbbench.metrics import Server
 from dbbench.reconciler import Key, Reconciler
@@ -75,32 +76,25 @@ def register(registry: kopf.OperatorRegistry, settings: Settings, client: ApiCli
         if type != "MODIFIED" or is_news(body):
             reconciler.queue.add(Key(namespace or "", name), TOGETHER_SECONDS)
 
-    def child_changed(namespace: str | None, labels: Mapping[str, str]) -> None:
-        if LABEL_BENCHMARK in labels:
-            key = Key(namespace or "", labels[LABEL_BENCHMARK])
-            reconciler.queue.add(key, TOGETHER_SECONDS)
+    def on_child(group: str, version: str, plural: str, tells: "_Tells") -> None:
+        @kopf.on.event(group, version, plural, labels=CHILDREN, registry=registry)
+        async def child_changed(
+            namespace: str | None,
+            labels: Mapping[str, str],
+            type: str | None,
+            body: kopf.Body,
+            **_: object,
+        ) -> None:
+            if LABEL_BENCHMARK in labels and tells(body, gone=type == "DELETED"):
+                key = Key(namespace or "", labels[LABEL_BENCHMARK])
+                reconciler.queue.add(key, TOGETHER_SECONDS)
 
-    @kopf.on.event("batch", "v1", "jobs", labels=CHILDREN, registry=registry)
-    async def job_changed(
-        namespace: str | None,
-        labels: Mapping[str, str],
-        type: str | None,
-        body: kopf.Body,
-        **_: object,
-    ) -> None:
-        if is_news_of_job(body, gone=type == "DELETED"):
-            child_changed(namespace, labels)
+    on_child("batch", "v1", "jobs", is_news_of_job)
+    on_child("", "v1", "pods", is_news_of_pod)
 
-    @kopf.on.event("", "v1", "pods", labels=CHILDREN, registry=registry)
-    async def pod_changed(
-        namespace: str | None,
-        labels: Mapping[str, str],
-        type: str | None,
-        body: kopf.Body,
-        **_: object,
-    ) -> None:
-        if is_news_of_pod(body, gone=type == "DELETED"):
-            child_changed(namespace, labels)
+
+class _Tells(Protocol):
+    def __call__(self, body: Mapping[str, Any], *, gone: bool) -> bool: ...
 
 
 def is_news(body: Mapping[str, Any]) -> bool:
@@ -139,9 +133,7 @@ def is_news_of_pod(body: Mapping[str, Any], *, gone: bool = False) -> bool:
         for condition in status.get("conditions") or []
         if condition["type"] == "PodScheduled"
     )
-    containers = (status.get("initContainerStatuses") or []) + (
-        status.get("containerStatuses") or []
-    )
+    containers = list(container_statuses(body))
     waiting = {((one.get("state") or {}).get("waiting") or {}).get("reason") for one in containers}
     restarted = any(one.get("restartCount") for one in containers)
     ends = gone or phase == "Failed" or bool(metadata.get("deletionTimestamp"))

@@ -5,14 +5,19 @@ change is missed; a key that is added many times while it waits is worked on onc
 """
 
 import asyncio
-import functools
 import heapq
 import time
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class _Due(NamedTuple):
+    """When a key is to be worked on, monotonic seconds; after all that are due but not `behind`."""
+
+    behind: bool
+    at: float
 
 
 class Workqueue(Generic[Key]):
@@ -31,13 +36,13 @@ class Workqueue(Generic[Key]):
 
     def add(self, key: Key, delay: float = 0.0) -> None:
         """Have the key worked on in `delay` seconds, or earlier if it is due earlier already."""
-        self._add(key, _Due(False, time.monotonic() + delay))
+        self._add(key, _Due(True, time.monotonic() + delay))
 
     def add_first(self, key: Key) -> None:
         """Have the key worked on before all that are due, but others that were added so."""
-        self._add(key, _Due(True, time.monotonic()))
+        self._add(key, _Due(False, time.monotonic()))
 
-    def _add(self, key: Key, due: "_Due") -> None:
+    def _add(self, key: Key, due: _Due) -> None:
         if key in self._active:
             self._again[key] = min(due, self._again.get(key, due))
             return
@@ -74,15 +79,3 @@ class Workqueue(Generic[Key]):
         self._active.discard(key)
         if key in self._again:
             self._add(key, self._again.pop(key))
-
-
-@functools.total_ordering
-@dataclass(frozen=True)
-class _Due:
-    """When a key is to be worked on, monotonic seconds; `first`: before all that are not."""
-
-    first: bool
-    at: float
-
-    def __lt__(self, other: "_Due") -> bool:
-        return (not self.first, self.at) < (not other.first, other.at)

@@ -7,6 +7,7 @@ pasted into messages: they say where the log is.
 
 from collections.abc import Iterable, Iterator
 
+from dbbench.evaluate.pods import container_statuses
 from dbbench.evaluate.problem import Problem
 from dbbench.evaluate.state import Manifest, State
 
@@ -56,16 +57,10 @@ def explain(
     return fallback
 
 
-def _container_statuses(pod: Manifest) -> Iterator[Manifest]:
-    status = pod.get("status", {})
-    yield from status.get("initContainerStatuses") or []
-    yield from status.get("containerStatuses") or []
-
-
 def _waiting_problems(pods: Iterable[Manifest], namespace: str) -> Iterator[tuple[Problem, str]]:
     for pod in pods:
         name = pod["metadata"]["name"]
-        for container in _container_statuses(pod):
+        for container in container_statuses(pod):
             waiting = container.get("state", {}).get("waiting") or {}
             reason = waiting.get("reason", "")
             if reason in _IMAGE:
@@ -133,7 +128,7 @@ def _unscheduled(pods: Iterable[Manifest]) -> Iterator[Problem]:
 def _ended(pods: Iterable[Manifest], namespace: str) -> Iterator[Problem]:
     for pod in pods:
         name = pod["metadata"]["name"]
-        for container in _container_statuses(pod):
+        for container in container_statuses(pod):
             ended = (
                 container.get("state", {}).get("terminated")
                 or container.get("lastState", {}).get("terminated")
@@ -216,7 +211,7 @@ def _warnings(state: State, pods: Iterable[Manifest], owners: Iterable[str]) -> 
 
 def _not_ready(pods: Iterable[Manifest], namespace: str) -> Iterator[Problem]:
     for pod in pods:
-        running = [c["name"] for c in _container_statuses(pod) if "running" in c.get("state", {})]
+        running = [c["name"] for c in container_statuses(pod) if "running" in c.get("state", {})]
         if running:
             name = pod["metadata"]["name"]
             yield Problem(

@@ -1,6 +1,8 @@
 """Which of a benchmark's pods do what. No I/O."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from dbbench.evaluate.state import Manifest, State, labels_of, parse_timestamp
 from dbbench.targets.cloud_native_pg import CLUSTER_LABEL, JOB_LABEL
@@ -41,6 +43,13 @@ def active_job_pods(state: State) -> list[Manifest]:
         if labels_of(pod).get("dbbench.io/job")
         and pod.get("status", {}).get("phase") in ("Pending", "Running")
     ]
+
+
+def container_statuses(pod: Mapping[str, Any]) -> Iterator[Manifest]:
+    """The states of its containers, those that run first before the others."""
+    status = pod.get("status") or {}
+    yield from status.get("initContainerStatuses") or []
+    yield from status.get("containerStatuses") or []
 
 
 def created(pod: Manifest) -> datetime:

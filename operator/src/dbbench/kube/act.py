@@ -47,10 +47,10 @@ async def act(cluster: Cluster, state: State, decision: Decision) -> None:
     # Policies before any pod that they are about.
     policies = [one for one in decision.apply if one["kind"] == NETWORK_POLICY.name]
     await _together(cluster.apply(NETWORK_POLICY, one) for one in policies)
-    others = [one for one in decision.apply if one not in policies]
+    others = [one for one in decision.apply if one["kind"] != NETWORK_POLICY.name]
     # Passwords last: without them, databases look as if somebody had deleted theirs.
     passwords = [ref for ref in decision.delete if ref.kind == SECRET.name]
-    gone = [ref for ref in decision.delete if ref not in passwords]
+    gone = [ref for ref in decision.delete if ref.kind != SECRET.name]
     applied = (cluster.apply(BY_NAME[one["kind"]], one) for one in others)
     deleted = (cluster.delete(BY_NAME[ref.kind], namespace, ref.name) for ref in gone)
     await _together(chain(applied, deleted))
